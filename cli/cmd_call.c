@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_call.c - calls that fit no row of the table alone: any API call, quotas of another tenant, and questions to a model. */
 #include <time.h>
+#include "cli/infer_row.h"
 #include "cli/client.h"
 #include "cli/output.h"
 #include "cli/rest.h"
@@ -103,28 +104,14 @@ int cmd_quota_set(struct cli *c)
 
 static int row_request(struct cli *c, const char *path, struct str *ret)
 {
-    const char *row = cli_flag(c, "row"), *input = cli_flag(c, "input");
-    struct str rest = str_c(row), one;
-    double value;
-    size_t n = 0;
-    CLEANUP(buf_releasep) struct buf b = BUF(1 << 20);
-    for (bool more = true; more; n++) {
-        more = str_cut(rest, ',', &one, &rest);
-        one = str_trim(one);
-        if (!str_to_f64(one, &value))
-            return cli_fail(c, CLI_USAGE, "--row 0,0,5,13", "'%.*s' is no number", STR_ARG(one));
-        buf_printf(&b, "%s%.*s", n ? "," : "", STR_ARG(one));
-    }
-    if (!input) {
-        struct api_reply meta;
-        int rc = api_get(c, path, &meta);
-        if (rc != CLI_OK)
-            return rc;
-        input = jval_str(jval_get(jval_at(jval_get(meta.json, "inputs"), 0), "name")).ptr;
-    }
-    CLEANUP(buf_releasep) struct buf name = BUF(1024);
-    buf_add_json(&name, str_c(input ? input : "input"));
-    *ret = str_fmt(c->arena, "{\"inputs\":[{\"name\":%s,\"shape\":[1,%zu],\"datatype\":\"FP32\",\"data\":[%.*s]}]}", name.ptr, n, STR_ARG(buf_str(&b)));
+    const char *input = cli_flag(c, "input");
+    struct api_reply meta = { 0 };
+    struct err e = { 0 };
+    int rc = input ? CLI_OK : api_get(c, path, &meta);
+    if (rc != CLI_OK)
+        return rc;
+    if (infer_row(c->arena, str_c(cli_flag(c, "row")), meta.json, input, ret, &e) != ERR_OK)
+        return cli_fail(c, CLI_USAGE, "--row 0,0,5,13, or --row size=0.9,colour=red", "%s", e.msg);
     return CLI_OK;
 }
 
@@ -134,7 +121,7 @@ int cmd_infer(struct cli *c)
     const char *path = arena_printf(c->arena, "/v2/models/%s", api_escape(c->arena, c->args[0]));
     struct api_req q = { .method = "POST", .path = arena_printf(c->arena, "%s/infer", path) };
     if (cli_has(c, "row") == (c->nargs > 1))
-        return cli_fail(c, CLI_USAGE, "falaj infer NAME FILE, or falaj infer NAME --row N,N,…", "a question is a FILE or a --row");
+        return cli_fail(c, CLI_USAGE, "falaj infer NAME FILE, or falaj infer NAME --row CELL,CELL,…", "a question is a FILE or a --row");
     if (c->nargs > 1) {
         if (cli_read_file(c->arena, c->args[1], REQUEST_MAX, &q.body, &e) != ERR_OK)
             return cli_fail_err(c, &e, NULL);

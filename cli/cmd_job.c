@@ -339,6 +339,29 @@ int cmd_job_clock(struct cli *c)
                      "state:STATE start.at:START", "changes", "change:CHANGE from:FROM to:TO zone:ZONE pool:POOL flavor:FLAVOR");
 }
 
+/* The figures of the whole step, and for people the operations as a table below them. */
+int cmd_job_report(struct cli *c)
+{
+    const char *job;
+    struct api_reply r;
+    int rc = with_job(c, &job);
+    if (rc == CLI_OK)
+        rc = api_get(c, arena_printf(c->arena, "/v1/jobs/%s", api_escape(c->arena, job)), &r);
+    if (rc != CLI_OK)
+        return rc;
+    const struct jval *result = jval_get(r.json, "result"), *profile = jval_get(result, "profile");
+    if (!profile)
+        return cli_fail(c, CLI_FAILED, "--profile-steps 20 of falaj job submit asks for one; it comes with the result",
+                        "the job %s has no profile", c->args[0]);
+    CLEANUP(buf_releasep) struct buf raw = BUF(1 << 20);
+    (void)jval_encode(profile, false, &raw);        /* of an answer that was read whole */
+    output_object(c, profile, buf_str(&raw),
+                  "steps:STEPS ms:MS data_wait:DATA-WAIT peak_gflops:PEAK-GFLOP/S peak_gbytes:PEAK-GB/S");
+    if (is_for_people(c))
+        show_list(c, jval_get(profile, "rows"), c->cmd->columns);
+    return CLI_OK;
+}
+
 int cmd_job_wait(struct cli *c)
 {
     const char *job;

@@ -210,9 +210,6 @@ const struct command command_table[] = {
 #include "cli/table_dataset.def"
 #include "cli/table_model.def"
 #include "cli/table_deploy.def"
-    { NULL, "infer", "NAME [FILE]", 1, 2, FLAGS({ "row", 0, "N,N,…", "One row of numbers instead of a file", NULL }, { "input", 0, "NAME", "Name of the input (asked from the model)", NULL }),
-      cmd_infer, "Ask a deployed model",
-      "FILE holds an Open Inference Protocol v2 request as JSON; - is standard input.\n  falaj infer digits request.json\n  falaj infer digits --row 0,0,5,13,9,1,…", 0, &deploy_noun },
 
     { "tenant", "create", "NAME", 1, 1,
       FLAGS({ "zone", 0, "CODE", "Home zone", NULL }, { "allowed-zones", 0, "A,B", "Zones its data may be in (the home zone)", NULL },

@@ -3,6 +3,27 @@
 #include "core/wire/job_result.h"
 #include "core/base/assert.h"
 
+SCHEMA_OF(train_profile_row, "An operation in a part of a step, all its calls together",
+    FIELD(train_profile_row, operation, F_REQ, .max = 32, .doc = "Operation"),
+    FIELD(train_profile_row, phase, F_REQ, .max = 16, .doc = "Part of the step: forward, backward, update"),
+    FIELD(train_profile_row, calls, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Calls in a step"),
+    FIELD(train_profile_row, ms, F_REQ, .doc = "Milliseconds of a step"),
+    FIELD(train_profile_row, share, F_REQ, .doc = "Share of the step's time"),
+    FIELD(train_profile_row, gflops, F_REQ, .doc = "Products, 10^9 multiplications and additions per second; 0: it has none"),
+    FIELD(train_profile_row, gbytes, F_REQ, .doc = "What it reads and writes, 10^9 bytes per second"),
+    FIELD(train_profile_row, roof, F_REQ, .doc = "Share of what the machine can do at most, by products or by memory"),
+    FIELD(train_profile_row, limit, F_REQ, .max = 16, .doc = "Which of the two limits it: products or memory"));
+
+SCHEMA_OF(train_profile, "Where the time of some steps went",
+    FIELD(train_profile, steps, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Steps that were watched"),
+    FIELD(train_profile, ms, F_REQ, .doc = "Milliseconds of a watched step"),
+    FIELD(train_profile, data_wait, F_REQ, .doc = "Share of that time until the rows of a batch were there"),
+    FIELD(train_profile, peak_gflops, F_REQ,
+          .doc = "Measured on this machine: a square product in the run's precision and threads"),
+    FIELD(train_profile, peak_gbytes, F_REQ, .doc = "Measured on this machine: a copy, 10^9 bytes read and written per second"),
+    FIELD_LIST(train_profile, rows, &train_profile_row_schema, 0, .max = TRAIN_PROFILE_ROWS_MAX,
+               .doc = "By operation, longest first"));
+
 SCHEMA_EXTERN(train_figures, "Figures of a trained model",
     FIELD_OPT(train_figures, holdout_accuracy, 0, .doc = "Share of the held-out rows that it labels rightly"),
     FIELD_OPT(train_figures, holdout_loss, 0, .doc = "Mean loss over the held-out rows"),
@@ -13,6 +34,8 @@ SCHEMA_EXTERN(train_figures, "Figures of a trained model",
     FIELD(train_figures, holdout_count, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Held-out rows"),
     FIELD(train_figures, early_stopped, F_REQ, .doc = "It ended before its last epoch, having grown no better"),
     FIELD(train_figures, backend, F_REQ, .max = 32, .doc = "Compute backend"),
+    FIELD(train_figures, precision, 0, .max = 8, .doc = "Of the numbers that its products multiply: fp32 or bf16"),
+    FIELD_SUB(train_figures, profile, &train_profile_schema, 0, .doc = "Where the time of the steps of `profile_steps` went"),
     FIELD_I64S(train_figures, holdout_rows, F_NOEMPTY, .max = HOLDOUT_ROWS_MAX, .doc = "Numbers of the held-out rows, if they are few"),
     FIELD_ID(train_figures, model_object_id, "obj", 0, .doc = "The model"));
 

@@ -8,6 +8,19 @@
 
 enum { HOLDOUT_ROWS_MAX = 2000 };
 
+/* Where the time of some steps went (workers/compute/train/profile.h), by operation and part of the step. */
+struct train_profile_row {
+    struct str operation, phase, limit;
+    int64_t calls;
+    double ms, share, gflops, gbytes, roof;
+};
+struct train_profile {
+    int64_t steps;
+    double ms, data_wait, peak_gflops, peak_gbytes;
+    struct slice rows;                  /* struct train_profile_row, at most TRAIN_PROFILE_ROWS_MAX, the longest first */
+};
+enum { TRAIN_PROFILE_ROWS_MAX = 64 };
+
 struct train_figures {
     bool has_holdout_accuracy, has_holdout_loss, has_train_loss;
     double holdout_accuracy, holdout_loss, train_loss;
@@ -16,6 +29,8 @@ struct train_figures {
     int64_t parameters, holdout_count;
     bool early_stopped;
     struct str backend;
+    struct str precision;               /* of its products; absent: of an older worker, or of trees */
+    struct train_profile profile;       /* steps 0: none was asked for */
     struct slice holdout_rows;          /* int64_t row numbers from 0; none when there are more than HOLDOUT_ROWS_MAX */
     struct uuid model_object_id;
 };

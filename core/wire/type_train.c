@@ -79,6 +79,17 @@ SCHEMA_EXTERN(train_job, "A training job",
              .doc = "mlp, cnn, gpt: a model of the same family and shape whose weights it begins with; absent: random ones"),
     FIELD(train_job, start_version, F_MORE, .min = 0, .max = 1000000, .dflt = "0",
           .doc = "Version of start_from; 0: the latest at submit"),
+    FIELD(train_job, profile_steps, F_MORE, .min = 0, .max = 1000, .dflt = "0",
+          .doc = "mlp, cnn, gpt: steps of which the result says where their time went, by operation; 0: none"),
+    FIELD_ID(train_job, teacher, "mdl", F_MORE,
+             .doc = "mlp, cnn: a model of any family with the same columns and classes, whose probabilities it learns from "
+                    "beside the labels; absent: none"),
+    FIELD(train_job, teacher_version, F_MORE, .min = 0, .max = 1000000, .dflt = "0",
+          .doc = "Version of teacher; 0: the latest at submit"),
+    FIELD(train_job, teacher_share, F_MORE, .real_min = 0.01, .real_max = 1, .dflt = "0.5",
+          .doc = "Share of the loss that is the teacher's; the rest is the labels'"),
+    FIELD(train_job, temperature, F_MORE, .real_min = 1, .real_max = 100, .dflt = "2",
+          .doc = "What logits are divided by before both answers are compared: the higher, the more small probabilities count"),
     FIELD(train_job, label_column, F_DERIVED, .min = 1, .max = 128, .dflt = "label",
           .doc = "Column that holds the label; filled in from the data set"),
     FIELD(train_job, classes, F_DERIVED, .min = 0, .max = 65536, .dflt = "0", .doc = "Classes of the data set; 0: the largest label + 1"),
@@ -140,6 +151,20 @@ static enum errc settle_start(const struct train_job *t, struct err *e)
                                           : FAIL_AT(e, INVALID, "/start_version", "needs start_from, the model it is of");
 }
 
+static enum errc settle_teacher(const struct train_job *t, struct err *e)
+{
+    if (uuid_is_nil(t->teacher))
+        return t->teacher_version ? FAIL_AT(e, INVALID, "/teacher_version", "needs teacher, the model it is of") : ERR_OK;
+    if (t->family != TRAIN_MLP && t->family != TRAIN_CNN)
+        return FAIL_AT(e, INVALID, "/teacher", "teaches mlp and cnn; %s does not learn from a teacher",
+                       job_family_names[t->family]);
+    if (t->objective != TRAIN_CLASSIFICATION)
+        return FAIL_AT(e, INVALID, "/teacher", "teaches classes; this job learns %s", job_objective_names[t->objective]);
+    if (t->category_columns.n)
+        return FAIL_AT(e, INVALID, "/teacher", "knows its own words: a data set with columns of categories has no teacher");
+    return ERR_OK;
+}
+
 static enum errc settle_precision(const struct train_job *t, struct err *e)
 {
     if (t->precision == TRAIN_BF16 && t->family == TRAIN_GBDT)
@@ -161,6 +186,7 @@ enum errc train_job_settle(struct train_job *t, struct arena *a, struct err *e)
     TRY(settle_objective(t, e));
     TRY(settle_start(t, e));
     TRY(settle_precision(t, e));
+    TRY(settle_teacher(t, e));
     return t->family == TRAIN_GPT ? settle_gpt(t, e) : ERR_OK;
 }
 

@@ -44,6 +44,11 @@ struct train_job {
     int64_t checkpoint_every;       /* epochs between checkpoints; 0: only when told to stop */
     struct uuid start_from;         /* a model whose weights it begins with; nil: with random ones */
     int64_t start_version;          /* 0: the latest at submit */
+    int64_t profile_steps;          /* watched after the first two; 0: none */
+    struct uuid teacher;            /* a model whose probabilities it learns from beside the labels; nil: none */
+    int64_t teacher_version;        /* 0: the latest at submit */
+    double teacher_share;           /* of the loss; the rest is the labels' */
+    double temperature;             /* at which probabilities are compared */
     struct str label_column;        /* of the data set; the API fills it in at submit, like classes */
     int64_t classes;                /* 0: the largest label + 1, or, of a number, one answer */
     int format, target;             /* enum data_format, data_target; of the data set, like the next */

@@ -51,40 +51,66 @@ static enum errc check_model_fits(const struct train_job *t, int64_t inputs, int
     return ERR_OK;
 }
 
-struct start {
+/* A model that the job reads beside its data: which members of the spec name it, and what was found. */
+struct source {
+    const char *member, *version_member;
+    struct uuid model_id;
+    int64_t *number;                    /* its version in the spec; fixed when it is found */
     struct model_version version;
     struct object object;
 };
 
-static enum errc read_start(struct work *w, const struct train_job *t, struct start *ret, struct err *e)
+static enum errc read_source(struct work *w, struct source *s, struct err *e)
 {
-    TRY(model_version_get(w, t->start_from, t->start_version, &ret->version, e));
-    return object_get(w, ret->version.object_id, &ret->object, e);
+    TRY(model_version_get(w, s->model_id, *s->number, &s->version, e));
+    return object_get(w, s->version.object_id, &s->object, e);
 }
 
-/* The model to begin with, fixed in the spec. It is no secret kept from the data set's class, and lies where the job runs. */
-static enum errc find_start(struct work *w, const struct job *j, struct str zone, struct train_job *t, struct start *ret,
-                            struct err *e)
+/* It is no secret kept from the data set's class, and lies where the job runs. */
+static enum errc find_source(struct work *w, const struct job *j, struct str zone, struct source *s, struct err *e)
 {
     enum errc rc = RUN_TX(w, w->app->pool, SCOPE_PROJECTS(j->tenant_id, w->projects.items, w->projects.n), TX_READ_ONLY,
-                          read_start(w, t, ret, e), e);
+                          read_source(w, s, e), e);
     if (rc == ERR_NOT_FOUND)
-        return FAIL_AT(e, NOT_FOUND, t->start_version ? "/spec/start_version" : "/spec/start_from",
+        return FAIL_AT(e, NOT_FOUND, *s->number ? s->version_member : s->member,
                        "There is no such model, or no such version of it");
     TRY(rc);
-    const struct model_version *m = &ret->version;
-    if (!str_eq_c(m->family, job_family_names[t->family]))
-        return FAIL_AT(e, UNPROCESSABLE, "/spec/start_from", "Version %ld of %.*s is of the family %.*s; this job trains %s",
-                       (long)m->version, STR_ARG(m->name), STR_ARG(m->family), job_family_names[t->family]);
+    const struct model_version *m = &s->version;
     if (!str_eq(m->zone, zone))
-        return FAIL_AT(e, RESIDENCY, "/spec/start_from", "The model lies in zone %.*s, the data set in %.*s", STR_ARG(m->zone),
+        return FAIL_AT(e, RESIDENCY, s->member, "The model lies in zone %.*s, the data set in %.*s", STR_ARG(m->zone),
                        STR_ARG(zone));
-    t->start_version = m->version;
+    *s->number = m->version;
     return ERR_OK;
 }
 
-/* Behind the data set; the job is of the stricter class of the two. */
-static void read_start_by(struct work *w, struct job_submission *s, const struct start *m)
+static enum errc find_start(struct work *w, const struct job *j, struct str zone, const struct train_job *t, struct source *s,
+                            struct err *e)
+{
+    TRY(find_source(w, j, zone, s, e));
+    const struct model_version *m = &s->version;
+    if (!str_eq_c(m->family, job_family_names[t->family]))
+        return FAIL_AT(e, UNPROCESSABLE, s->member, "Version %ld of %.*s is of the family %.*s; this job trains %s",
+                       (long)m->version, STR_ARG(m->name), STR_ARG(m->family), job_family_names[t->family]);
+    return ERR_OK;
+}
+
+static enum errc find_teacher(struct work *w, const struct job *j, struct str zone, const struct train_job *t, int64_t columns,
+                              struct source *s, struct err *e)
+{
+    TRY(find_source(w, j, zone, s, e));
+    const struct model_version *m = &s->version;
+    if (m->inputs && m->inputs != columns)
+        return FAIL_AT(e, UNPROCESSABLE, s->member,
+                       "Version %ld of %.*s takes %ld columns; the data set has %ld beside the label",
+                       (long)m->version, STR_ARG(m->name), (long)m->inputs, (long)columns);
+    if (t->classes && m->outputs && m->outputs != t->classes)
+        return FAIL_AT(e, UNPROCESSABLE, s->member, "Version %ld of %.*s tells %ld classes apart; the data set has %ld",
+                       (long)m->version, STR_ARG(m->name), (long)m->outputs, (long)t->classes);
+    return ERR_OK;
+}
+
+/* Behind what is there, the data set first; the job is of the strictest class of all. */
+static void read_source_by(struct work *w, struct job_submission *s, const struct source *m)
 {
     struct job_input *in = ARENA_ARRAY(w->arena, struct job_input, s->inputs.n + 1);
     memcpy(in, s->inputs.items, s->inputs.n * sizeof *in);
@@ -115,13 +141,20 @@ enum errc job_prepare_train(struct work *w, struct job_submission *s, struct err
         return job_spec_fault(w, e);
     TRY(check_family(t, v.column_count, e));
     TRY(check_model_fits(t, v.column_count, v.room, e));
-    bool has_start = !uuid_is_nil(t->start_from);
-    struct start start = { 0 };
+    bool has_start = !uuid_is_nil(t->start_from), has_teacher = !uuid_is_nil(t->teacher);
+    struct source start = { .member = "/spec/start_from", .version_member = "/spec/start_version", .model_id = t->start_from,
+                            .number = &t->start_version };
+    struct source teacher = { .member = "/spec/teacher", .version_member = "/spec/teacher_version", .model_id = t->teacher,
+                              .number = &t->teacher_version };
     if (has_start)
         TRY(find_start(w, j, v.zone, t, &start, e));
+    if (has_teacher)
+        TRY(find_teacher(w, j, v.zone, t, v.column_count, &teacher, e));
     json_encode(&train_job_schema, t, &b);
     TRY(job_dataset_read_by(w, s, &v, &b, e));
     if (has_start)
-        read_start_by(w, s, &start);
+        read_source_by(w, s, &start);
+    if (has_teacher)
+        read_source_by(w, s, &teacher);
     return ERR_OK;
 }

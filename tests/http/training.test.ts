@@ -108,6 +108,37 @@ test('a convolutional network learns images, is registered, deployed, and tells 
   expect(rows.filter((r, i) => r.label === label[i]).length).toBeGreaterThan(85);
 }, 120_000);
 
+test('a small student learns from a larger teacher, and says where the time of its steps went', async () => {
+  const set = (await upload(api, digitsCsv, 'taught')).dataset_id;
+  const large = await train(api, set, { hidden: [128, 64], epochs: 10, precision: 'auto' });
+  expect(['fp32', 'bf16']).toContain(large.result.precision);
+  expect(large.result.profile).toBeUndefined();
+  const teacher = await register('teacher', large.job_id);
+  const spec = { hidden: [12], epochs: 15, teacher: teacher.model_id, teacher_share: 0.9, temperature: 3, profile_steps: 20 };
+  const student = await train(api, set, spec);
+  expect(student.spec).toMatchObject({ teacher: teacher.model_id, teacher_version: 1 });
+  expect(student.result.holdout_accuracy).toBeGreaterThan(0.9);
+  expect(student.result.precision).toBe('fp32');
+  expect(student.result.profile).toMatchObject({ steps: 20 });
+  expect(student.result.profile.rows.map((r: any) => r.operation)).toContain('softmax_taught');
+  const whole = { dataset_id: set, ...spec };
+  const submit = (more: object) => api.post('/v1/jobs', { name: 'x', kind: 'train', spec: { ...whole, ...more } });
+  expect(problemOf(await submit({ family: 'gbdt', teacher_version: 1 })).code).toBe('invalid_argument');
+  expect(problemOf(await submit({ teacher_version: 9 }))).toMatchObject({ code: 'not_found' });
+  const few = { raw: Buffer.from('a,label\n1,0\n2,1\n3,0\n4,1\n'), headers: { 'content-type': 'text/csv' } };
+  const narrow = await make('narrow');
+  must(await api.post(`/v1/datasets/${narrow}/versions?format=csv`, undefined, few), 201);
+  const misfit = await submit({ dataset_id: narrow });
+  expect(problemOf(misfit)).toMatchObject({ code: 'unprocessable' });
+  expect(misfit.text).toContain('takes 64 columns; the data set has 1 beside the label');
+  const stranger = (await makeTenant(ready)).api;
+  const own = must(await stranger.post('/v1/datasets', { name: 'own' }), 201).dataset_id;
+  must(await stranger.post(`/v1/datasets/${own}/versions?format=csv`, undefined, few), 201);
+  const stolen = { dataset_id: own, teacher: teacher.model_id };
+  const steal = await stranger.post('/v1/jobs', { name: 'x', kind: 'train', spec: stolen });
+  expect(problemOf(steal)).toMatchObject({ code: 'not_found' });
+}, 120_000);
+
 /** A job that begins with a model's weights; trees have none, and what does not fit is told. */
 async function goOn(set: string, spec: object, model: any, isNet: boolean): Promise<void> {
   const whole = { dataset_id: set, ...spec, start_from: model.model_id };

@@ -6,6 +6,7 @@
 #include "workers/lease/child.h"
 
 #include <math.h>
+#include <sys/resource.h>
 #include "core/base/cleanup.h"
 #include "core/json/decode.h"
 #include "core/json/encode.h"
@@ -15,6 +16,7 @@
 #include "workers/compute/train/data_tokens.h"
 #include "workers/compute/train/engine.h"
 #include "workers/compute/train/live.h"
+#include "workers/compute/train/teacher.h"
 #include "workers/lease/ckpt_link.h"
 #include "workers/lease/work_type.h"
 
@@ -23,10 +25,11 @@ static const size_t RESULT_MAX = 60 * 1024;
 /* A point of the job's curves: of an evaluation, or between two of them (live.h). */
 struct train_point {
     bool has_loss, has_loss_peak, has_grad_norm_peak, has_train_loss;
-    bool has_holdout_loss, has_holdout_accuracy, has_samples_per_s, has_grad_norm;
+    bool has_holdout_loss, has_holdout_accuracy, has_samples_per_s, has_grad_norm, has_mfu, has_data_wait;
     int64_t epoch, step, skipped;
     double loss, loss_peak, grad_norm_peak, train_loss;
-    double holdout_loss, holdout_accuracy, samples_per_s, grad_norm, learning_rate, gflops;
+    double holdout_loss, holdout_accuracy, samples_per_s, grad_norm, learning_rate, gflops, mfu, data_wait;
+    int64_t memory_bytes;
 };
 SCHEMA_OF(train_point, "Figures of one epoch, or of the last half second", FIELD(train_point, epoch, 0, .doc = "Epoch"),
     FIELD_OPT(train_point, loss, 0, .doc = "As train_loss; between evaluations that of the last step"),
@@ -40,12 +43,28 @@ SCHEMA_OF(train_point, "Figures of one epoch, or of the last half second", FIELD
                                                               .doc = "Steps left out: no number came of them"),
     FIELD_OPT(train_point, grad_norm, 0, .doc = "Norm of the last gradient, before clipping"),
     FIELD(train_point, learning_rate, 0, .doc = "Learning rate of the last step"),
-    FIELD(train_point, gflops, 0, .doc = "Products of the steps, 10^9 operations per second, nothing made again counted"));
+    FIELD(train_point, gflops, 0, .doc = "Products of the steps, 10^9 operations per second, nothing made again counted"),
+    FIELD_OPT(train_point, mfu, 0, .doc = "gflops of the rate of a square product of 512, measured when the job began, in its "
+              "precision and with its threads"),
+    FIELD_OPT(train_point, data_wait, 0, .doc = "Share of the time since the last point until rows were there"),
+    FIELD(train_point, memory_bytes, 0, .doc = "Most memory that the process has had, in bytes"));
 
 struct telling {
     struct child *child;
     struct train_live live;
+    struct peaks peaks;
 };
+
+static double mfu_of(const struct telling *t, double flops_per_s)
+{
+    return t->peaks.flops > 0 && flops_per_s > 0 ? flops_per_s / t->peaks.flops : (double)NAN;
+}
+
+static int64_t memory_now(void)
+{
+    struct rusage use = { 0 };
+    return getrusage(RUSAGE_SELF, &use) == 0 ? (int64_t)use.ru_maxrss * 1024 : 0;
+}
 
 static void tell(const struct telling *t, const struct train_point *p)
 {
@@ -64,7 +83,8 @@ static void on_epoch(void *ctx, const struct train_epoch *ep)
         .has_samples_per_s = isfinite(ep->samples_per_s), .epoch = ep->epoch, .step = ep->step, .skipped = ep->skipped,
         .loss = ep->train_loss, .train_loss = ep->train_loss, .holdout_loss = ep->holdout_loss,
         .holdout_accuracy = ep->holdout_accuracy, .samples_per_s = ep->samples_per_s, .grad_norm = ep->grad_norm,
-        .learning_rate = ep->lr, .gflops = ep->flops_per_s * 1e-9 });
+        .learning_rate = ep->lr, .gflops = ep->flops_per_s * 1e-9, .has_mfu = isfinite(mfu_of(t, ep->flops_per_s)),
+        .mfu = mfu_of(t, ep->flops_per_s), .memory_bytes = memory_now() });
     train_live_rest(&t->live, clock_mono_us(&clock_system));
 }
 
@@ -79,7 +99,8 @@ static void on_step(void *ctx, const struct train_step *s)
         .has_grad_norm_peak = isfinite(p.grad_norm_peak), .has_samples_per_s = true, .epoch = s->epoch, .step = s->step,
         .skipped = s->skipped, .loss = s->loss, .loss_peak = p.loss_peak, .grad_norm = s->grad_norm,
         .grad_norm_peak = p.grad_norm_peak, .samples_per_s = p.items_per_s, .learning_rate = s->lr,
-        .gflops = p.flops_per_s * 1e-9 });
+        .gflops = p.flops_per_s * 1e-9, .has_mfu = isfinite(mfu_of(t, p.flops_per_s)), .mfu = mfu_of(t, p.flops_per_s),
+        .has_data_wait = true, .data_wait = p.data_wait, .memory_bytes = memory_now() });
 }
 
 static void on_log(void *ctx, const char *line)
@@ -92,13 +113,14 @@ static bool should_stop(void *ctx)
     return *((const struct telling *)ctx)->child->stop;
 }
 
-static void result_write(const struct child *c, const struct train_result *r, double seconds, struct buf *b)
+static void result_write(const struct child *c, const struct train_result *r, bool is_net, double seconds, struct buf *b)
 {
     struct train_figures f = {
         isfinite(r->holdout_accuracy), isfinite(r->holdout_loss), isfinite(r->train_loss), r->holdout_accuracy, r->holdout_loss,
             r->train_loss,
         .epochs = r->epochs, .seconds = seconds, .parameters = (int64_t)r->parameters, .holdout_count = (int64_t)r->holdout_count,
         .early_stopped = r->end == TRAIN_EARLY_STOPPED, .backend = str_c(c->backend->name),
+        .precision = is_net ? r->is_bf16 ? STR("bf16") : STR("fp32") : STR_NULL, .profile = r->profile,
     };
     if (r->holdout_count <= HOLDOUT_ROWS_MAX) {
         int64_t *rows = ARENA_ARRAY(c->arena, int64_t, r->holdout_count + 1);
@@ -139,6 +161,16 @@ static enum errc read_data(struct child *c, const struct train_job *job, const s
     return rc;
 }
 
+/* A model that the job reads: input number `at`, in `bytes`. what: for the log. */
+static enum errc read_model(struct child *c, size_t at, const char *what, int64_t version, struct buf *bytes, struct err *e)
+{
+    if (c->n_inputs <= at)
+        return FAIL(e, INVALID, "%s is not among the inputs", what);
+    TRY(child_open_input(c, at, bytes, e));
+    child_log(c, "info: %s: version %ld of a model, %zu bytes", what, (long)version, bytes->len);
+    return ERR_OK;
+}
+
 /* *ret: the file in `bytes` of the model to begin with, which is the second input; NULL without one. */
 static enum errc read_start(struct child *c, const struct train_job *job, struct buf *bytes, const struct st_file **ret,
                             struct err *e)
@@ -147,13 +179,36 @@ static enum errc read_start(struct child *c, const struct train_job *job, struct
     *ret = NULL;
     if (uuid_is_nil(job->start_from))
         return ERR_OK;
-    if (c->n_inputs < 2)
-        return FAIL(e, INVALID, "the model to begin with is not among the inputs");
-    TRY(child_open_input(c, 1, bytes, e));
+    TRY(read_model(c, 1, "the model to begin with", job->start_version, bytes, e));
     TRY(st_parse(c->arena, bytes->ptr, bytes->len, f, e));
-    child_log(c, "info: begins with the weights of version %ld of a model, %zu bytes", (long)job->start_version, bytes->len);
     *ret = f;
     return ERR_OK;
+}
+
+/* What the teacher says of the rows, into the task; it is the input behind the model to begin with. */
+static enum errc ask_teacher(struct child *c, const struct train_job *job, const struct train_data *d, struct train_task *task,
+                             struct err *e)
+{
+    CLEANUP(buf_releasep) struct buf file = BUF(0);
+    size_t at = uuid_is_nil(job->start_from) ? 1 : 2;
+    if (uuid_is_nil(job->teacher))
+        return ERR_OK;
+    TRY(read_model(c, at, "the teacher", job->teacher_version, &file, e));
+    TRY(teacher_ask(c->arena, c->backend, c->pool, buf_str(&file), d, job->temperature, &task->taught, e));
+    task->teacher_digest = c->inputs[at].about.sha256;
+    return ERR_OK;
+}
+
+/* Measured on the threads that the run has; a machine that has no memory for it has none for the run. */
+static enum errc measure(struct child *c, const struct train_job *job, struct peaks *ret, struct err *e)
+{
+    struct backend_ctx *ctx;
+    if (job->family == TRAIN_GBDT)
+        return ERR_OK;
+    TRY(c->backend->open(c->backend, c->pool, &ctx, e));
+    enum errc rc = peaks_measure(c->backend, ctx, net_is_bf16(job, c->backend), ret, e);
+    c->backend->close(ctx);
+    return rc;
 }
 
 static enum errc run(struct child *c, struct err *e)
@@ -171,13 +226,16 @@ static enum errc run(struct child *c, struct err *e)
         TRY(ckpt_link_new(c, c->grant.checkpoint_gap_ms, &link, e));
     int64_t rows = job.family == TRAIN_GBDT ? (int64_t)data.train_count : job.batch_size * job.accumulate;
     int64_t steps = ((int64_t)data.train_count + rows - 1) / rows;
-    const struct train_task task = { .spec = &job, .data = &data, .backend = c->backend, .pool = c->pool, .clock = &clock_system,
+    struct train_task task = { .spec = &job, .data = &data, .backend = c->backend, .pool = c->pool, .clock = &clock_system,
                                      .dataset_digest = c->inputs[0].about.sha256, .start = start,
                                      .start_digest = start ? c->inputs[1].about.sha256 : STR_NULL,
                                      .store = link ? ckpt_link_store(link) : NULL,
                                      .checkpoint_every_steps = job.checkpoint_every * steps,
                                      .memory_max_bytes = (size_t)c->grant.memory_bytes / 4 * 3 };
     struct telling telling = { .child = c };
+    TRY(ask_teacher(c, &job, &data, &task, e));
+    TRY(measure(c, &job, &telling.peaks, e));
+    task.peaks = &telling.peaks;
     const struct train_observer obs = { .ctx = &telling, .on_step = on_step, .on_epoch = on_epoch, .on_log = on_log,
                                         .should_stop = should_stop };
     struct train_result r = { 0 };
@@ -196,7 +254,7 @@ static enum errc run(struct child *c, struct err *e)
     if (r.end == TRAIN_PREEMPTED) {
         FAIL(e, RETRY, "told to stop after step %ld", (long)r.steps);
     } else {
-        result_write(c, &r, (double)(clock_mono_us(&clock_system) - began) / 1e6, &json);
+        result_write(c, &r, job.family != TRAIN_GBDT, (double)(clock_mono_us(&clock_system) - began) / 1e6, &json);
         rc = child_deliver(c, buf_str(&r.model), buf_str(&json), e);
     }
     train_result_release(&r);

@@ -134,6 +134,17 @@ static enum errc shape_loss(const struct graph *g, const struct node *n, struct 
     return is_refused ? shape_refuse(g, n, 1, "expected the shape and type of input 0", e) : ERR_OK;
 }
 
+static enum errc shape_taught(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
+{
+    const struct shape *y = in_shape(g, n, 0);
+    out[0] = (struct shape){ ELEM_F64, 1, { DIM(1) } };
+    out[1] = *y;
+    if (!is_vector_of(in_shape(g, n, 1), ELEM_I32, rows_of(y)))
+        return shape_refuse(g, n, 1, "expected an i32 label for each row", e);
+    return is_same_shape(in_shape(g, n, 2), y) ? ERR_OK
+                                               : shape_refuse(g, n, 2, "expected the shape and type of input 0", e);
+}
+
 static enum errc shape_scalar(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
 {
     (void)g, (void)n, (void)e;

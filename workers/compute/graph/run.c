@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run.c - calls made ready once: a run walks over them, and only a batch of another size changes the shapes in them. */
 #include "workers/compute/graph/run.h"
+#include "core/base/clock.h"
 #include "workers/compute/graph/plan_int.h"
 
 #include <stdlib.h>
@@ -12,6 +13,7 @@ struct ready {                  /* a node that will be called */
     bool can_accumulate;        /* it writes gradients */
     int later;                  /* output that is asked for in a backward run only; -1: none */
     struct op_call call;
+    const struct node *node;
 };
 
 struct run {
@@ -25,6 +27,7 @@ struct run {
     int ready_count;
     struct event *is_put, *is_done;
     bool has_put;               /* since the last run_exec */
+    struct run_times *times;    /* NULL: nobody asked */
 };
 
 static struct tensor tensor_of_value(const struct run *r, int v, size_t rows)
@@ -61,7 +64,7 @@ static struct ready make_ready(struct run *r, const struct node *n)
 {
     const struct graph *g = r->plan->graph;
     const struct op_row *row = op_row(n->op);
-    struct ready c = { .phase = n->phase, .later = -1, .call.attr = n->attr };
+    struct ready c = { .phase = n->phase, .later = -1, .call.attr = n->attr, .node = n };
     c.kernel = (*r->be->kernels)[n->op][in_shape(g, n, (int)row->key)->type];
     for (int i = 0; i < OP_INPUTS_MAX; i++)
         c.call.in[i] = n->in[i] == VALUE_NONE ? NULL : &r->tensors[n->in[i]];
@@ -124,6 +127,7 @@ void run_free(struct run *r)
 {
     if (!r)
         return;
+    run_watch_end(r);
     for (int i = 0; i < REGION_COUNT; i++)
         r->be->free(r->ctx, r->region[i]);
     r->be->event_free(r->ctx, r->is_put);
@@ -166,6 +170,31 @@ void run_put_step(struct run *r, const struct step_scalars *s)
     r->be->put(r->ctx, QUEUE_COPY, r->region[REGION_STEP], 0, s, sizeof *s);
 }
 
+static void note_time(struct run *r, const struct ready *c, int64_t spent_us)
+{
+    struct run_time *t = &r->times->of[c - r->ready];
+    t->spent_us += spent_us;
+    t->calls++;
+    t->rows += (int64_t)r->rows;
+    for (int i = 0; i < OP_INPUTS_MAX + OP_OUTPUTS_MAX; i++) {
+        const struct tensor *x = i < OP_INPUTS_MAX ? c->call.in[i] : c->call.out[i - OP_INPUTS_MAX];
+        t->bytes += x ? (double)tensor_count(x) * (double)elem_bytes(x->type) : 0;
+    }
+}
+
+static void call(struct run *r, const struct ready *c, const struct op_call *o)
+{
+    struct err late;
+    if (!r->times) {
+        c->kernel(r->ctx, o);
+        return;
+    }
+    int64_t began = clock_mono_us(&clock_system);
+    c->kernel(r->ctx, o);
+    (void)r->be->sync(r->ctx, &late);           /* what went wrong is told again by run_sync, or shows in the results */
+    note_time(r, c, clock_mono_us(&clock_system) - began);
+}
+
 void run_exec(struct run *r, size_t rows, unsigned phases, bool accumulate)
 {
     ASSERT(rows >= 1 && rows <= r->plan->max_rows);
@@ -184,12 +213,36 @@ void run_exec(struct run *r, size_t rows, unsigned phases, bool accumulate)
                 changed.attr.flags |= OP_ACCUMULATE;
             if (c->later >= 0 && !(phases & PHASE_BACKWARD))
                 changed.out[c->later] = NULL;
-            c->kernel(r->ctx, &changed);
+            call(r, c, &changed);
             continue;
         }
-        c->kernel(r->ctx, &c->call);
+        call(r, c, &c->call);
     }
     r->be->record(r->ctx, QUEUE_COMPUTE, r->is_done);
+}
+
+struct run_times *run_watch_begin(struct run *r)
+{
+    run_watch_end(r);
+    struct run_times *t = calloc(1, sizeof *t);
+    if (t)
+        t->of = calloc((size_t)r->ready_count + 1, sizeof *t->of);
+    if (!t || !t->of) {
+        free(t);
+        return NULL;
+    }
+    t->count = r->ready_count;
+    for (int i = 0; i < r->ready_count; i++)
+        t->of[i].node = r->ready[i].node;
+    return r->times = t;
+}
+
+void run_watch_end(struct run *r)
+{
+    if (r->times)
+        free(r->times->of);
+    free(r->times);
+    r->times = NULL;
 }
 
 void run_get(struct run *r, int value, size_t at, size_t rows, void *dst)

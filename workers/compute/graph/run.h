@@ -22,3 +22,16 @@ void run_exec(struct run *r, size_t rows, unsigned phases, bool accumulate);
 /* Rows of an output; valid after run_sync. */
 void run_get(struct run *r, int value, size_t at, size_t rows, void *dst);
 enum errc run_sync(struct run *r, struct err *e);
+
+/* Times of operations, for who asks: each then runs to its end before the next begins. */
+struct run_times {
+    int count;
+    struct run_time {
+        const struct node *node;
+        int64_t spent_us, calls, rows;  /* rows: of all its calls together */
+        double bytes;                   /* of its inputs and outputs */
+    } *of;
+};
+/* From here on until run_watch_end, which the run's end is too. NULL: no memory. */
+struct run_times *run_watch_begin(struct run *r);
+void run_watch_end(struct run *r);

@@ -12,7 +12,7 @@
  * Properties (declared, tested): SAME_BITS: a row has the same bits in any batch, since a product is one fp32 chain over
  * ascending k per element (vector variants: fused multiply-add), whatever the blocking. DETERMINISTIC: same input, same
  * backend, same bits, for any number of threads: work is split by shape alone and partial sums are added in a fixed order.
- * BF16: products know OP_BF16; FAST_BF16: by instructions that make them faster than those of fp32, which `auto` goes by.
+ * BF16: products know OP_BF16; FAST_BF16: by instructions that make them faster than those of fp32: `auto` goes by it.
  * avx2 and avx512 agree bit for bit in products, relu_bwd and colsum; elsewhere within the tolerance. Adding an operation: a
  * row of op.def, its loop in ref_int.h, the variants' loops, a line in selftest.c and in the shape test. */
 #pragma once
@@ -110,6 +110,8 @@ struct op_attr {                /* what an operation is told beside its inputs; 
  * MSE y, t, step?             loss f64 [1] = Σ (y-t)²; dy = 2(y-t)·loss_scale/rows
  * SIGMOID_XENT logits, t, step?   loss f64 [1] = Σ -t·log σ(x) - (1-t)·log(1-σ(x)); dx = (σ(x) - t)·loss_scale/rows
  *                             dlogits and dy where asked for; loss_scale 1 without step
+ * SOFTMAX_TAUGHT logits, labels i32, soft, step?   a = attr.alpha, T = attr.gamma: loss f64 [1] = Σ rows (1-a)·SOFTMAX_XENT +
+ *                             a·T²·(-Σ soft·log softmax(logits/T)); dlogits likewise (Hinton et al. 2015)
  * SUMSQ x -> f64 [1]          CLIP sum f64 [1], step: grad_scale = min(1, clip_norm/√sum); no number where the sum is none or
  * infinite
  * ADAMW w, g, m, v, step      Loshchilov & Hutter 2019, decoupled decay; g is taken times grad_scale
@@ -137,7 +139,8 @@ enum queue { QUEUE_COMPUTE, QUEUE_COPY, QUEUE_COMM, QUEUE_COUNT };
 struct event;
 
 /* DEVICE: on a card, which a lease must have; it is chosen by name alone, never by "auto". */
-enum backend_property { BE_SAME_BITS = 1, BE_DETERMINISTIC = 2, BE_HOST_MEMORY = 4, BE_DEVICE = 8, BE_BF16 = 16, BE_FAST_BF16 = 32 };
+enum backend_property { BE_SAME_BITS = 1, BE_DETERMINISTIC = 2, BE_HOST_MEMORY = 4, BE_DEVICE = 8, BE_BF16 = 16,
+                        BE_FAST_BF16 = 32 };
 
 struct backend {
     const char *name;

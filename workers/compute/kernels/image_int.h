@@ -7,6 +7,8 @@
  * written by one
  * task in one order, so the bits are the same for any number of threads. */
 
+#include "workers/compute/kernels/taught_int.h"
+
 struct FN(pool_job) {
     struct window w;
     const REAL *x, *dy;

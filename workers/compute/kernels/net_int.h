@@ -69,7 +69,8 @@ static inline struct attention attention_of(const struct op_attr *a, const struc
     [OP_GROUPNORM][type] = FN(groupnorm),                                                                                       \
     [OP_GROUPNORM_BWD][type] = FN(groupnorm_bwd), [OP_GROUPNORM_SCALE_BWD][type] = FN(groupnorm_scale_bwd),                     \
     [OP_MAXPOOL][type] = FN(maxpool), [OP_MAXPOOL_BWD][type] = FN(maxpool_bwd), [OP_AVGPOOL][type] = FN(avgpool),               \
-    [OP_AVGPOOL_BWD][type] = FN(avgpool_bwd), [OP_DROPOUT][type] = FN(dropout)
+    [OP_AVGPOOL_BWD][type] = FN(avgpool_bwd), [OP_DROPOUT][type] = FN(dropout),             \
+    [OP_SOFTMAX_TAUGHT][type] = FN(softmax_taught)
 /* The products of one type: those that know OP_BF16. */
 #define KERNELS_PRODUCTS(type, MM, FN)                                                                                          \
     [OP_MATMUL][type] = MM(matmul), [OP_CONV2D][type] = FN(conv2d), [OP_CONV2D_BWD_X][type] = FN(conv2d_bwd_x),                 \

@@ -21,6 +21,11 @@ struct net_size {
     size_t side, window, stride, pad, in, out, groups;      /* images; groups share `in` */
 };
 size_t net_cases(const struct net_size *s, struct net_case ret[NET_CASES_MAX]);
+/* The backend has the operation, and in bf16 where the case is. */
+static inline bool net_case_runs(const struct backend *be, const struct net_case *k)
+{
+    return backend_can(be, k->op, ELEM_F32) && (!(k->attr.flags & OP_BF16) || (be->properties & BE_BF16));
+}
 /* INTERNAL: the result is off by more than `tolerance` of its norm. *ret_hash (may be NULL): of the bytes of the result. */
 enum errc net_check(const struct backend *be, struct backend_ctx *ctx, struct backend_ctx *ref, const struct net_case *k,
                     uint64_t seed,

@@ -159,7 +159,7 @@ enum errc net_selftest(const struct backend *be, struct backend_ctx *ctx, struct
     struct net_case k[NET_CASES_MAX];
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (size_t j = 0, n = net_cases(&sizes[i], k); j < n; j++)
-            if (backend_can(be, k[j].op, ELEM_F32) && (!(k[j].attr.flags & OP_BF16) || (be->properties & BE_BF16)))
+            if (net_case_runs(be, &k[j]))
                 TRY(net_check(be, ctx, ref, &k[j], i * 100 + j + 1, 1e-5, NULL, e));
     return ERR_OK;
 }

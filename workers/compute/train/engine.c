@@ -74,6 +74,28 @@ static enum errc roll_back(struct engine *g, struct err *e)
     return ERR_OK;
 }
 
+/* The first steps of a process are warm-up: what grows, has grown after them. */
+static enum errc watch_begins(struct engine *g, struct err *e)
+{
+    enum { WARM_UP = 2 };
+    int64_t past = g->at.step - g->profiled_from, want = g->job->spec->profile_steps;
+    if (g->job->peaks && want && past == WARM_UP && !g->profile.times)
+        TRY(profile_begin(&g->profile, g->net, e));
+    if (g->profile.times)
+        profile_step_begins(&g->profile);
+    return ERR_OK;
+}
+
+static void watch_ends(struct engine *g, int64_t fetch_us, struct train_profile *ret)
+{
+    if (!g->profile.times)
+        return;
+    profile_step_ends(&g->profile);
+    g->profile.fetch_us += fetch_us;
+    if (g->profile.steps == g->job->spec->profile_steps)
+        profile_end(&g->profile, g->arena, g->job->peaks, ret);
+}
+
 static enum errc one_step(struct engine *g, struct err *e)
 {
     const struct train_job *s = g->job->spec;
@@ -81,7 +103,11 @@ static enum errc one_step(struct engine *g, struct err *e)
     size_t n = left < most ? left : most, items = n * g->net->items;
     struct step_scalars step = engine_scalars(g);
     double loss;
+    int64_t fetched_us = g->fetch_us;
+    TRY(watch_begins(g, e));
     TRY(batches(g, n, &step, &loss, e));
+    fetched_us = g->fetch_us - fetched_us;
+    watch_ends(g, fetched_us, &g->profiled);
     bool is_good = isfinite(loss) && isfinite(g->at.grad_norm);
     g->at.step++;
     g->at.taken += (int64_t)n;
@@ -95,7 +121,7 @@ static enum errc one_step(struct engine *g, struct err *e)
         g->obs->on_step(g->obs->ctx, &(struct train_step){ g->at.step, g->total_steps, g->at.epoch + 1, loss / (double)items,
                                                            step.lr,
                                                            g->at.grad_norm, g->at.skipped, (int64_t)items,
-                                                           (double)n * net_flops(g->net) });
+                                                           (double)fetched_us * 1e-6, (double)n * net_flops(g->net) });
     return g->at.in_a_row >= SKIPS_MOST ? roll_back(g, e) : ERR_OK;
 }
 
@@ -199,6 +225,10 @@ static enum errc finish(struct engine *g, struct train_result *r, struct err *e)
     r->holdout_loss = ep->epoch ? ep->holdout_loss : (double)NAN;
     r->holdout_accuracy = ep->epoch ? ep->holdout_accuracy : (double)NAN;
     r->parameters = engine_params(g);
+    r->is_bf16 = g->net->spec.is_bf16;
+    if (g->profile.times)               /* the run was shorter than its profile */
+        profile_end(&g->profile, g->arena, job->peaks, &g->profiled);
+    r->profile = g->profiled;
     r->holdout_count = job->data->holdout_count;
     r->holdout_indices = job->data->holdout;
     if (r->end == TRAIN_PREEMPTED)
@@ -278,7 +308,9 @@ static enum errc setup(struct engine *g, struct err *e)
     g->rows = arena_try(g->arena, rows * sizeof *g->rows);
     if (s->early_stop_patience > 0)
         g->best = arena_try(g->arena, bytes);
-    if (!g->x || !g->target || !g->picked || !g->rows || (s->early_stop_patience > 0 && !g->best))
+    if (job->taught)
+        g->soft = arena_try(g->arena, rows * job->data->shape.outputs * sizeof *g->soft);
+    if (!g->x || (job->taught && !g->soft) || !g->target || !g->picked || !g->rows || (s->early_stop_patience > 0 && !g->best))
         return FAIL(e, LIMIT, "the training state does not fit in the memory of this job");
     g->total_steps = total_steps(g);
     net_init(g->net, (uint64_t)s->seed);
@@ -298,6 +330,7 @@ static enum errc run(struct engine *g, struct train_result *r, struct err *e)
         g->job->data->holdout_count, plan_bytes(g->net->plan) >> 20, g->job->backend->name,
         g->net->spec.is_bf16 ? "bf16" : "fp32", is_resumed ? ", resumed" : "");
     g->began_us = clock_mono_us(g->job->clock);
+    g->profiled_from = g->at.step;
     TRY(loop(g, &r->end, e));
     return finish(g, r, e);
 }

@@ -16,6 +16,7 @@
 #include "workers/compute/train/ckpt.h"
 #include "workers/compute/train/data.h"
 #include "workers/compute/train/model_file.h"
+#include "workers/compute/train/profile.h"
 
 enum train_end { TRAIN_DONE, TRAIN_EARLY_STOPPED, TRAIN_PREEMPTED };
 
@@ -25,6 +26,7 @@ struct train_step {
     double grad_norm;                       /* before clipping; no number: the step was left out */
     int64_t skipped;                        /* steps left out so far */
     int64_t items;                          /* of this step: rows, or tokens */
+    double data_wait;                       /* seconds of this step until its rows were there */
     double flops;                           /* of this step's products (net_flops); 0 of trees */
 };
 
@@ -55,6 +57,9 @@ struct train_task {
     struct str dataset_digest;              /* goes into the model file and guards the resume */
     const struct st_file *start;            /* of a model whose weights the run begins with; NULL: random ones */
     struct str start_digest;                /* of that file; guards the resume */
+    const float *taught;                    /* a teacher's probabilities by row of the table (teacher.h); NULL: no teacher */
+    struct str teacher_digest;              /* of its file; guards the resume */
+    const struct peaks *peaks;              /* for a profile (profile.h); NULL: none is made */
     const struct ckpt_store *store;         /* of checkpoints; NULL: none, and a stopped run then loses its work */
     int64_t checkpoint_every_steps;         /* 0: only when stopped */
     size_t memory_max_bytes;                /* model, gradients, optimiser, activations; 0: 1 GiB */
@@ -66,6 +71,8 @@ struct train_result {
     double train_loss, holdout_loss, holdout_accuracy;      /* of the model in `model`; NaN without hold-out */
     size_t parameters, holdout_count;
     const uint32_t *holdout_indices;        /* borrowed from the data: row numbers from 0, ascending */
+    bool is_bf16;
+    struct train_profile profile;           /* in the arena; steps 0: none */
     struct buf model;                       /* the safetensors file; empty if PREEMPTED */
 };
 

@@ -5,11 +5,19 @@
 #include "workers/compute/train/engine_int.h"
 
 #include <math.h>
+#include <string.h>
 
 void engine_gather(struct engine *g, const uint32_t *rows, size_t n)
 {
+    int64_t began = clock_mono_us(g->job->clock);
+    size_t classes = g->job->data->shape.outputs;
     g->job->data->fetch(g->job->data, rows, n, g->x, g->target);
+    for (size_t i = 0; g->soft && i < n; i++)
+        memcpy(g->soft + i * classes, g->job->taught + rows[i] * classes, classes * sizeof *g->soft);
+    g->fetch_us += clock_mono_us(g->job->clock) - began;
     net_put(g->net, g->x, g->target, n);
+    if (g->soft)
+        net_put_soft(g->net, g->soft, n);
 }
 
 /* What a step changes: rate and AdamW's corrections of step t = 1, 2, … */

@@ -13,6 +13,11 @@ struct engine {
     void *x;                                /* one batch: floats, or tokens */
     void *target, *picked;                  /* what is right, and what the net says: i32 classes, or floats */
     uint32_t *rows;
+    float *soft;                            /* a teacher's probabilities of the batch, or NULL */
+    int64_t fetch_us;                       /* spent on getting rows, in all */
+    struct profile profile;                 /* times NULL: no step is watched */
+    struct train_profile profiled;          /* what came of it */
+    int64_t profiled_from;                  /* first step of this part of the run */
     int64_t total_steps;
     int64_t began_us;                       /* of this process's part of the run */
     bool is_due;                            /* a checkpoint, as soon as the store is ready */

@@ -43,6 +43,10 @@ static struct str run_digest(struct engine *g)
         buf_add_char(&b, ' ');
         buf_add_str(&b, g->job->start_digest);
     }
+    if (g->job->taught) {
+        buf_printf(&b, " %a %a ", s->teacher_share, s->temperature);
+        buf_add_str(&b, g->job->teacher_digest);
+    }
     return str_fmt(g->arena, "%016llx", (unsigned long long)str_hash(buf_str(&b)));
 }
 

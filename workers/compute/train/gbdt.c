@@ -161,7 +161,7 @@ static enum errc loop(struct gbdt *g, enum train_end *ret, struct err *e)
         if (g->obs->on_step)
             g->obs->on_step(g->obs->ctx, &(struct train_step){ g->at.round, total, g->at.rounds, g->at.last.train_loss,
                                                                s->learning_rate, (double)NAN, 0,
-                                                               (int64_t)g->job->data->train_count, 0 });
+                                                               (int64_t)g->job->data->train_count, 0, 0 });
         is_over = is_late || has_lost_patience;
         if (has_lost_patience)
             *ret = TRAIN_EARLY_STOPPED;

@@ -22,12 +22,14 @@ bool train_live_add(struct train_live *l, int64_t now_us, const struct train_ste
     }
     l->items += s->items;
     l->flops += s->flops;
+    l->waited += s->data_wait;
     l->loss_peak = larger(l->loss_peak, s->loss);
     l->grad_norm_peak = larger(l->grad_norm_peak, s->grad_norm);
     if (now_us - l->since_us < LIVE_GAP_US)
         return false;
     double seconds = (double)(now_us - l->since_us) * 1e-6;
-    *ret = (struct train_live_point){ *s, l->loss_peak, l->grad_norm_peak, (double)l->items / seconds, l->flops / seconds };
+    *ret = (struct train_live_point){ *s, l->loss_peak, l->grad_norm_peak, (double)l->items / seconds, l->flops / seconds,
+                                       l->waited / seconds };
     train_live_rest(l, now_us);
     return true;
 }

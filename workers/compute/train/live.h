@@ -12,13 +12,14 @@ enum { LIVE_GAP_US = 500 * 1000 };
 struct train_live {
     int64_t since_us;                   /* of the last point; 0: none yet */
     int64_t items;                      /* since then, and the next three */
-    double flops, loss_peak, grad_norm_peak;
+    double flops, waited, loss_peak, grad_norm_peak;    /* waited: seconds */
 };
 
 struct train_live_point {
     struct train_step at;               /* the step that ends it */
     double loss_peak, grad_norm_peak;   /* largest since the last point; NaN: no number among them */
     double items_per_s, flops_per_s;
+    double data_wait;                   /* share of the time until rows were there */
 };
 
 /* true: a point is due, and *ret is it. The first call only begins. */

@@ -147,7 +147,14 @@ static void add_learning(struct net *n)
     else
         graph_output(g, n->logits, "logits");       /* is read, so the loss may not write its gradient over it */
     g->phase = PHASE_FORWARD;
-    n->loss = graph_op(g, loss[n->spec.shape.goal], &(struct op_attr){ 0 }, GRAPH_INS(n->logits, n->target, graph_step(g)));
+    if (!uuid_is_nil(n->spec.job->teacher)) {
+        const struct op_attr taught = { .alpha = n->spec.job->teacher_share, .gamma = n->spec.job->temperature };
+        ASSERT(has_classes && n->items == 1);
+        n->soft = graph_input(g, "soft", numbers);
+        n->loss = graph_op(g, OP_SOFTMAX_TAUGHT, &taught, GRAPH_INS(n->logits, n->target, n->soft, graph_step(g)));
+    } else {
+        n->loss = graph_op(g, loss[n->spec.shape.goal], &(struct op_attr){ 0 }, GRAPH_INS(n->logits, n->target, graph_step(g)));
+    }
     graph_output(g, n->best, "best");
     graph_output(g, n->loss, "loss");
     graph_backward(g, n->loss);
@@ -190,7 +197,7 @@ enum errc net_new(const struct backend *be, struct backend_ctx *ctx, const struc
     struct arena *a = arena_new(ARENA_BYTES);
     struct net *n = ARENA_NEW(a, struct net);
     *n = (struct net){ .be = be, .ctx = ctx, .spec = *spec, .arena = a, .items = 1, .x = VALUE_NONE, .target = VALUE_NONE,
-                       .logits = VALUE_NONE, .best = VALUE_NONE, .loss = VALUE_NONE, .norm2 = VALUE_NONE };
+                       .logits = VALUE_NONE, .best = VALUE_NONE, .loss = VALUE_NONE, .norm2 = VALUE_NONE, .soft = VALUE_NONE };
     n->tensors = ARENA_ARRAY(a, struct net_tensor, NET_PARAMS_MAX);
     n->firsts = ARENA_ARRAY(a, struct net_first, NET_PARAMS_MAX);
     enum errc rc = make(n, e);
@@ -245,6 +252,11 @@ void net_put(struct net *n, const void *x, const void *target, size_t rows)
     run_put(n->run, n->x, 0, rows, x);
 }
 
+void net_put_soft(struct net *n, const float *soft, size_t rows)
+{
+    run_put(n->run, n->soft, 0, rows, soft);
+}
+
 void net_exec(struct net *n, size_t rows, unsigned phases, bool accumulate, const struct step_scalars *at)
 {
     if (run_region(n->run, REGION_STEP))
@@ -269,8 +281,9 @@ void net_best(struct net *n, int32_t *ret, size_t rows)
 }
 
 /* A result of m numbers, each a chain of k multiplications. */
-static double node_flops(const struct graph *g, const struct node *o, size_t rows)
+double net_node_flops(const struct net *n, const struct node *o, size_t rows)
 {
+    const struct graph *g = n->g;
     const struct shape *x = &g->values[o->in[0]].shape, *w = o->in[1] == VALUE_NONE ? NULL : &g->values[o->in[1]].shape;
     double out = o->out[0] == VALUE_NONE ? 0 : (double)shape_count(&g->values[o->out[0]].shape, rows), pairs;
     switch (o->op) {
@@ -298,6 +311,6 @@ double net_flops(const struct net *n)
     double sum = 0;
     for (int i = 0; i < n->g->node_count; i++)
         if (!n->g->nodes[i].is_gone && n->g->nodes[i].phase != PHASE_EVAL)
-            sum += node_flops(n->g, &n->g->nodes[i], n->spec.max_rows);
+            sum += net_node_flops(n, &n->g->nodes[i], n->spec.max_rows);
     return sum / (double)n->spec.max_rows;
 }

@@ -68,6 +68,7 @@ struct net {
     size_t numbers, decayed;    /* parameters in all, and those from the first on that decay */
     int x, target, logits, best, loss, norm2;   /* values of the graph; norm2: squared norm of the gradient,
         f64; VALUE_NONE: none */
+    int soft;                   /* a teacher's probabilities, as the logits in shape; VALUE_NONE: no teacher */
     size_t items;               /* answers per row: 1, or the tokens of a sequence */
     int streams;                /* of dropout, so far */
     const struct net_served *served;    /* NULL: parameters are to be learnt */
@@ -90,6 +91,8 @@ void net_freep(struct net **n);
 void net_init(struct net *n, uint64_t seed);
 /* x: floats, or i32 tokens; target: i32 classes (of each token), or floats. Of a model in fp32. */
 void net_put(struct net *n, const void *x, const void *target, size_t rows);
+/* A teacher's probabilities of the same rows, where the job has one. */
+void net_put_soft(struct net *n, const float *soft, size_t rows);
 /* FORWARD: loss; with BACKWARD the gradients, each row weighing loss_scale/rows; EVAL: best answers; UPDATE: optimiser. */
 void net_exec(struct net *n, size_t rows, unsigned phases, bool accumulate, const struct step_scalars *at);
 enum errc net_loss(struct net *n, double *loss_sum, struct err *e);     /* over the answers of the last net_exec */
@@ -97,6 +100,7 @@ void net_best(struct net *n, int32_t *ret, size_t rows);                /* valid
 void net_answers(struct net *n, float *ret, size_t rows);             /* the same of numbers and flags: the logits */
 /* Multiplications and additions of the products of a step per row, nothing made again counted: what MFU counts. */
 double net_flops(const struct net *n);
+double net_node_flops(const struct net *n, const struct node *o, size_t rows);       /* of one operation for so many rows */
 
 /* For builders. Weights first: a vector makes those before it the ones that decay. */
 int net_input(struct net *n, struct shape shape);                       /* sets n->x */

@@ -6,6 +6,7 @@ import { duration, number } from '../../lib/format.ts';
 import { Code, Id, Pairs, State, Time } from '../../ui/bits.tsx';
 import { useNames } from '../members/names.ts';
 import { Outputs } from './Outputs.tsx';
+import { Profile } from './Profile.tsx';
 
 type Job = Schemas['job'];
 export const numbersOf = (of: unknown): [string, number][] =>
@@ -46,6 +47,7 @@ export function Overview({ job }: { job: Job }) {
         </>
       )}
       <Outputs job={job} />
+      <Profile result={job.result} />
     </>
   );
 }

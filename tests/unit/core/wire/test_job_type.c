@@ -104,6 +104,8 @@ static void no_rate_is_the_usual_one(void **state)
     }
 }
 
+#define TEACHER "\"teacher\":\"mdl_00000000000000000000000000000001\""
+
 /* What the members of a family must be to each other: each refusal names its member. */
 static void members_of_a_family_must_fit(void **state)
 {
@@ -116,7 +118,10 @@ static void members_of_a_family_must_fit(void **state)
         { "\"family\":\"cnn\",\"image\":[8,8,1],\"objective\":\"regression\"", "/objective" },
         { "\"family\":\"gbdt\",\"objective\":\"regression\",\"target\":\"number\"", NULL },
         { "\"family\":\"gbdt\",\"precision\":\"bf16\"", "/precision" }, { "\"family\":\"gbdt\",\"precision\":\"auto\"", NULL },
-        { "\"precision\":\"bf16\"", NULL },
+        { "\"precision\":\"bf16\"", NULL }, { "\"teacher_version\":2", "/teacher_version" },
+        { TEACHER, NULL }, { TEACHER ",\"family\":\"gbdt\"", "/teacher" }, { TEACHER ",\"family\":\"gpt\"", "/teacher" },
+        { TEACHER ",\"objective\":\"regression\",\"target\":\"number\"", "/teacher" },
+        { TEACHER ",\"category_columns\":[\"colour\"]", "/teacher" },
         { "\"objective\":\"regression\",\"target\":\"number\"", NULL }, { "\"target\":\"flags\"", "/objective" },
         { "\"objective\":\"multi-label\"", "/objective" }, { "\"objective\":\"multi-label\",\"target\":\"flags\"", NULL },
         { "\"family\":\"gpt\",\"gated\":true,\"rms_norm\":true,\"rotary\":true,\"kv_heads\":2", NULL },

@@ -20,12 +20,13 @@ static void test_points(void **st)
     int points = 0;
     for (int i = 0; i <= 100; i++) {            /* a step each 30 ms: three seconds */
         const struct train_step s = { .step = i + 1, .loss = i == 10 ? 9 : 1, .grad_norm = i == 40 ? (double)NAN : 2, .items = 32,
-                                      .flops = 1e6 };
+                                      .flops = 1e6, .data_wait = 0.006 };
         if (!train_live_add(&l, (1000 + 30 * i) * MS, &s, &p))
             continue;
         points++;
         assert_true(p.loss_peak == (points == 1 ? 9 : 1) && p.grad_norm_peak == 2 && p.at.loss == 1);
         assert_true(fabs(p.items_per_s - 32 / 0.030) < 1 && fabs(p.flops_per_s - 1e6 / 0.030) < 1e4);
+        assert_true(fabs(p.data_wait - 0.2) < 0.001);
     }
     assert_int_equal(points, 5);                /* each 510 ms */
 }

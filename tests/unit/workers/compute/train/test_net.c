@@ -26,7 +26,7 @@ static double loss_of(struct net *n, unsigned phases, const struct step_scalars 
     return loss;
 }
 
-static double x[NUMBERS], target[NUMBERS];
+static double x[NUMBERS], target[NUMBERS], soft[NUMBERS];
 static int32_t tokens[NUMBERS], classes[NUMBERS];
 
 /* Random data of the shape, and parameters that no default leaves at zero. */
@@ -45,6 +45,11 @@ static void fill(struct net *n)
     for (size_t i = 0; i < n->numbers; i++)
         p[i] += 0.1 * philox_normal(6, 0, i);
     net_put(n, is_gpt ? (const void *)tokens : x, has_classes ? (const void *)classes : target, ROWS);
+    for (size_t i = 0; n->soft != VALUE_NONE && i < ROWS; i++)
+        for (size_t j = 0; j < s->outputs; j++)         /* sums to 1 */
+            soft[i * s->outputs + j] = 2.0 * (double)((i + j) % s->outputs + 1) / (double)(s->outputs * (s->outputs + 1));
+    if (n->soft != VALUE_NONE)
+        run_put(n->run, n->soft, 0, ROWS, soft);
 }
 
 /* Every k-th parameter, so that no family takes longer than a second. */
@@ -96,6 +101,11 @@ static void test_mlp(void **st)
     struct train_job s = { .family = TRAIN_MLP, .hidden = LIST(7, 4) };
     check("mlp", &s, (struct net_shape){ 5, 3, NET_CLASSES }, 1);
     check("regression", &s, (struct net_shape){ 5, 2, NET_REGRESSION }, 1);
+    struct train_job taught = s;
+    taught.teacher.b[0] = 1;
+    taught.teacher_share = 0.7;
+    taught.temperature = 3;
+    check("taught", &taught, (struct net_shape){ 5, 3, NET_CLASSES }, 1);
     s.dropout = 0.3;
     check("labels", &s, (struct net_shape){ 5, 3, NET_LABELS }, 1);
 }
@@ -148,6 +158,10 @@ static void near_fp64(const char *name, const struct train_job *job, struct net_
         narrow[i] = (float)x[i];
     bool is_gpt = job->family == TRAIN_GPT;
     net_put(n, is_gpt ? (const void *)tokens : narrow, classes, ROWS);
+    for (size_t i = 0; i < NUMBERS; i++)
+        narrow[i] = (float)soft[i];
+    if (n->soft != VALUE_NONE)
+        net_put_soft(n, narrow, ROWS);
     double want = loss_of(ref, PHASE_FORWARD | PHASE_BACKWARD, &at), got = loss_of(n, PHASE_FORWARD | PHASE_BACKWARD, &at);
     double off = 0, norm = 0, own = 0, both = 0;
     for (size_t i = 0; i < n->numbers; i++) {
@@ -174,11 +188,16 @@ static void test_bf16(void **st)
     const struct train_job cnn = { .family = TRAIN_CNN, .image = LIST(8, 9, 2), .channels = LIST(4, 6), .blocks = LIST(1, 2),
                                    .residual = true };
     const struct train_job gpt = { .family = TRAIN_GPT, .layers = 2, .width = 8, .heads = 2, .context = 6 };
+    struct train_job taught = mlp;
     struct hw hw;
     hw_read(&hw);
+    taught.teacher.b[0] = 1;
+    taught.teacher_share = 0.7;
+    taught.temperature = 3;
     for (const struct backend *const *be = backend_list(); *be; be++)
         for (int is_bf16 = 0; is_bf16 < 2 && (*be)->probe(&hw); is_bf16++) {
             near_fp64("mlp", &mlp, (struct net_shape){ 20, 3, NET_CLASSES }, *be, is_bf16);
+            near_fp64("taught", &taught, (struct net_shape){ 20, 3, NET_CLASSES }, *be, is_bf16);
             near_fp64("cnn", &cnn, (struct net_shape){ 144, 3, NET_CLASSES }, *be, is_bf16);
             near_fp64("gpt", &gpt, (struct net_shape){ 6, 11, NET_CLASSES }, *be, is_bf16);
         }
