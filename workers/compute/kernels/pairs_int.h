@@ -100,7 +100,44 @@ static void pair_conv2d_bwd_x(struct backend_ctx *c, const struct op_call *o)
         pair_then(c, o, k_conv2d_bwd_x, true, false);
 }
 
-/* The windows of a chunk of pixels are gathered as numbers and paired: a pair is two pixels. */
+/* Windows of pairs of pixels, gathered straight into panels: column k of the window is the pair of it at both pixels. */
+struct pair_windows {
+    const struct conv *v;
+    const uint16_t *x, *zeros;          /* the image in bf16, `step` numbers a pixel; a pixel that is not there */
+    size_t step, first, count, pairs;   /* the chunk's first pixel, its pixels and pairs of them */
+    uint32_t *panels;
+};
+
+/* Where place (ky, kx) of pixel number `at` of the chunk looks. */
+static inline const uint16_t *pair_look(const struct pair_windows *j, size_t at, size_t ky, size_t kx)
+{
+    const struct conv *v = j->v;
+    size_t pixel = j->first + at, n = pixel / v->at.w / v->at.h, sy, sx;
+    if (at >= j->count || !conv_look(v, pixel / v->at.w % v->at.h, ky, v->from.h, &sy)
+        || !conv_look(v, pixel % v->at.w, kx, v->from.w, &sx))
+        return j->zeros;
+    return j->x + ((n * v->from.h + sy) * v->from.w + sx) * j->step;
+}
+
+static void pair_window(void *arg, size_t p)
+{
+    const struct pair_windows *j = arg;
+    size_t c = j->v->from.c, col = 0, end = panels_of(j->v->cols) * NR;
+    for (size_t ky = 0; ky < j->v->w.h; ky++)
+        for (size_t kx = 0; kx < j->v->w.w; kx++) {
+            const uint16_t *low = pair_look(j, 2 * p, ky, kx), *high = pair_look(j, 2 * p + 1, ky, kx);
+            for (size_t k = 0, run; k < c; k += run, col += run) {
+                uint32_t *to = j->panels + col / NR * (j->pairs * NR) + p * NR + col % NR;
+                run = NR - col % NR < c - k ? NR - col % NR : c - k;
+                for (size_t i = 0; i < run; i++)
+                    to[i] = low[k + i] | (uint32_t)high[k + i] << 16;
+            }
+        }
+    for (; col < end; col++)
+        j->panels[col / NR * (j->pairs * NR) + p * NR + col % NR] = 0;
+}
+
+/* A chunk of pixels at a time, as k_conv2d_bwd_w; a pair is two pixels. */
 static void pair_conv2d_bwd_w(struct backend_ctx *c, const struct op_call *o)
 {
     if (!(o->attr.flags & OP_BF16)) {
@@ -109,18 +146,23 @@ static void pair_conv2d_bwd_w(struct backend_ctx *c, const struct op_call *o)
     }
     const struct window w = window_of(&o->attr, o->in[0], o->in[1]);
     struct conv v = conv_new(&w, false, o->in[0]->ptr, o->attr.flags);
-    size_t pixels = v.at.n * v.at.h * v.at.w, chunk = conv_chunk(&v), out = w.y.c;
-    const float *dy = o->in[1]->ptr;
+    size_t pixels = v.at.n * v.at.h * v.at.w, chunk = conv_chunk(&v), out = w.y.c, step = 2 * pairs_of(w.x.c);
+    const struct tensor x = in_pairs(c, SLOT_FACTOR + 1, o->in[0], false);
+    uint16_t *zeros = cpu_scratch_at(c, SLOT_TILE, step * sizeof *zeros);
+    memset(zeros, 0, step * sizeof *zeros);
     ASSERT(tensor_count(o->out[0]) == out * v.cols && chunk % 2 == 0);
+    uint32_t *panels = cpu_scratch(c, panels_of(v.cols) * NR * (chunk / 2) * sizeof *panels);
     for (size_t first = 0; first < pixels; first += chunk) {
-        size_t count = pixels - first < chunk ? pixels - first : chunk, dims[] = { count, v.cols }, dy_dims[] = { count, out };
-        struct tensor rows = tensor_at(NULL, 0, ELEM_F32, 2, dims), back = tensor_at(NULL, 0, ELEM_F32, 2, dy_dims);
-        rows.ptr = (void *)(uintptr_t)conv_rows(c, &v, first, count);
-        back.ptr = (void *)(uintptr_t)(dy + first * out);
-        struct tensor a = in_pairs(c, SLOT_FACTOR, &back, true), b = in_pairs(c, SLOT_FACTOR + 1, &rows, true);
-        struct mat am = mat_of(&a), bm = mat_of(&b), to = mat_host(o->out[0]->ptr, ELEM_F32, out, v.cols);
-        unsigned add = first ? (unsigned)OP_ACCUMULATE : o->attr.flags & OP_ACCUMULATE;
-        matmul(c, MM_TRANS_A | OP_BF16 | add, &am, &bm, NULL, &to);
+        size_t count = pixels - first < chunk ? pixels - first : chunk, dims[] = { count, out }, pairs = pairs_of(count);
+        struct tensor dy = tensor_at(NULL, 0, ELEM_F32, 2, dims);
+        struct pair_windows j = { &v, x.ptr, zeros, step, first, count, pairs, panels };
+        dy.ptr = (float *)o->in[1]->ptr + first * out;
+        cpu_split(c, pairs, (double)count * (double)v.cols, pair_window, &j);
+        const struct tensor a = in_pairs(c, SLOT_FACTOR, &dy, true);
+        struct gemm g = { .flags = first ? OP_ACCUMULATE : o->attr.flags & OP_ACCUMULATE, .m = out, .n = v.cols, .k = pairs,
+                          .panel_k = pairs, .a = a.ptr, .a_row = 1, .a_step = out, .panels = (const float *)(void *)panels,
+                          .c = o->out[0]->ptr, .c_row = v.cols, .tile = v.multiply };
+        run_gemm(c, &g);
     }
 }
 

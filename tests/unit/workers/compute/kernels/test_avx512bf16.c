@@ -36,7 +36,7 @@ static void k_matmul(struct backend_ctx *c, const struct op_call *o)
 #include "each_kit.h"
 
 static kernel_table kernels = { KERNELS_PRODUCTS(ELEM_F32, PAIR_KERNEL, PAIR_KERNEL) };
-static const struct backend plain = { .name = "plain pairs", .kernels = &kernels };
+static const struct backend plain = { .name = "plain pairs", .properties = BE_HOST_MEMORY | BE_BF16, .kernels = &kernels };
 static const struct backend *tier;          /* NULL: this machine has none */
 
 static void fill(float *p, double *wide, size_t n)
