@@ -8,8 +8,10 @@
  * SIGTERM ends it in good order: leases that do not end within worker.grace_ms go back to the queue. */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "core/base/fault.h"
 #include "core/base/log.h"
 #include "core/crypto/secmem.h"
 #include "core/http/ops.h"
@@ -97,6 +99,8 @@ int main(int argc, char **argv)
         return help ? 0 : 2;
     }
     log_setup("falaj-worker", (enum log_level)cfg->log_level, (enum log_format)cfg->log_format, STDERR_FILENO);
+    if (cfg->run_profile == PROFILE_DEV)
+        fault_setup(getenv("FALAJ_FAULTS"));
     struct sigaction sa = { .sa_handler = on_signal };
     sigaction(SIGTERM, &sa, NULL);
     sigaction(SIGINT, &sa, NULL);

@@ -3587,6 +3587,9 @@ CREATE INDEX app_user_state_name ON public.app_user USING btree (tenant_id, stat
 -- Name: approval_pending; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE UNIQUE INDEX approval_pending ON public.approval USING btree (tenant_id, kind, subject) WHERE (state = 'PENDING'::text);
 
+-- Name: attempt_evict; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX attempt_evict ON public.attempt USING btree (evict_until) WHERE (live AND (evict_until IS NOT NULL));
+
 -- Name: attempt_live; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX attempt_live ON public.attempt USING btree (node_id, attempt_id) WHERE live;
 

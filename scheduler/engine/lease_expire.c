@@ -31,6 +31,7 @@ static const char *words(struct str why)
 {
     return str_eq_c(why, "node") ? "Its machine was not heard of any more" : str_eq_c(why, "boot") ? "The agent of its machine started anew"
          : str_eq_c(why, "quarantine") ? "Its machine was put in quarantine" : str_eq_c(why, "cancel") ? "Cancelled before its machine took it" : str_eq_c(why, "runtime") ? "It ran far beyond its time"
+         : str_eq_c(why, "evict") ? "It did not end in the time that it had to make room"
          : "Its lease ran out without a heartbeat";
 }
 
@@ -40,7 +41,7 @@ static struct attempt_step step_of(const struct overdue *o)
                               .fence = o->fence, .slots = o->slots, .gpus = o->gpus, .message = str_c(words(o->why)), .reason = STR("") };
     const struct job_type *t = job_type_find(o->kind);
     bool is_out = o->fence >= o->max_attempts && !(t && t->traits & JT_STAYS);
-    s.attempt_state = STR("LEASE_EXPIRED");
+    s.attempt_state = str_eq_c(o->why, "evict") ? STR("FENCED") : STR("LEASE_EXPIRED");
     if (str_eq_c(o->why, "cancel")) {
         s.attempt_state = STR("CANCELLED");
         s.event = JE_CANCEL;
@@ -49,6 +50,10 @@ static struct attempt_step step_of(const struct overdue *o)
     } else if (str_eq_c(o->why, "runtime") && str_eq_c(o->job_state, "RUNNING")) {
         s.attempt_state = STR("FENCED");
         s.event = JE_TIMEOUT;
+    } else if (str_eq_c(o->why, "evict")) {     /* no fault of the job's: it comes back as one that made room */
+        s.event = JE_EXPIRE;
+        s.reason = str_c(job_reason_names[JR_RESOURCES]);
+        s.is_requeue = true;
     } else if (is_out) {
         s.event = JE_LOSE;
     } else {

@@ -23,15 +23,17 @@ void lease_wake_after_commit(struct work *w, const struct lease_wakes *k);
 struct overdue {
     struct uuid tenant_id, attempt_id, job_id, node_id;
     int64_t fence;
-    struct str zone, job_state, kind, why;      /* why: lease, node, boot, quarantine, cancel, runtime */
+    struct str zone, job_state, kind, why;      /* why: lease, node, boot, quarantine, cancel, runtime, evict */
     int64_t max_attempts, requeue_count, slots, gpus;
     bool cancel_requested;
 };
 extern const struct schema overdue_schema;
+/* It was sent away: it said so at its end, or was fenced when it did not end. Such an attempt does not count against the job. */
+#define ATTEMPT_MADE_ROOM(a_) "(" a_ ".state = 'PREEMPTED' OR (" a_ ".state = 'FENCED' AND " a_ ".evict_until IS NOT NULL))"
 #define OVERDUE_COLUMNS(why_)                                                                                              \
     "a.tenant_id, a.attempt_id, a.job_id, a.node_id, a.fence, n.zone, j.state AS job_state, j.kind, " why_ " AS why, "      \
     "j.max_attempts + (SELECT count(*) FROM attempt p WHERE p.tenant_id = a.tenant_id AND p.job_id = a.job_id "             \
-    "AND p.state = 'PREEMPTED') AS max_attempts, j.requeue_count, j.cancel_requested, a.slots, a.gpus"
+    "AND " ATTEMPT_MADE_ROOM("p") ") AS max_attempts, j.requeue_count, j.cancel_requested, a.slots, a.gpus"
 
 struct expiry_counts {
     int64_t expired, requeued, failed, cancelled;

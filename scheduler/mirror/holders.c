@@ -3,6 +3,7 @@
 #include "scheduler/mirror/holders.h"
 #include "core/db/tx.h"
 #include "core/table/schema.h"
+#include "scheduler/engine/lease_move.h"
 
 enum { HOLDERS_MAX = 20000 };
 
@@ -28,7 +29,7 @@ static const struct stmt holders_all = { .name = "holders", .params = "i", .row 
     "       (extract(epoch FROM clock_timestamp() - \n"
     "         greatest(a.started_at, checkpoint_kept_at(a.tenant_id, a.job_id))) * 1000)::bigint AS lost_ms,\n"
     "       (SELECT count(*) FROM attempt p WHERE p.tenant_id = a.tenant_id AND p.job_id = a.job_id\n"
-    "           AND p.state = 'PREEMPTED') AS preempted, a.evict_until IS NOT NULL AS is_leaving,\n"
+    "           AND " ATTEMPT_MADE_ROOM("p") ") AS preempted, a.evict_until IS NOT NULL AS is_leaving,\n"
     "       coalesce(a.evict_for, a.job_id) AS leaves_for\n"
     "  FROM attempt a JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id\n"
     "  JOIN priority_class c ON c.class = j.class AND c.preemptible\n"

@@ -139,6 +139,41 @@ static void test_silence(void **state)
     fixture_check(&f);
 }
 
+/* Its machine reports it on and on, long after its time: the machine is drained, then the attempt is fenced, which counts as made
+ * room. Nothing starts there before somebody has looked. */
+static void test_hangs(void **state)
+{
+    (void)state;
+    struct uuid low = one("low", 4);
+    struct lease_grant g = started(low), h;
+    struct uuid high = one("high", 4);
+    assert_int_equal(plan(&f), 0);
+    fixture_exec(&f, "UPDATE attempt SET evict_until = now() - interval '29 s' WHERE live");
+    reap(&f);
+    assert_string_equal(state_of(&f, low), "PREEMPTING");       /* scheduler.fence_ms is 30 s */
+    fixture_exec(&f, "UPDATE attempt SET evict_until = now() - interval '31 s' WHERE live");
+    fixture_exec(&f, "UPDATE job SET max_attempts = 1 WHERE state = 'PREEMPTING'");
+    reap(&f);
+    assert_string_equal(state_of(&f, low), "PENDING");
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM attempt WHERE state = 'FENCED' AND NOT live"), 1);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM node WHERE state = 'DRAINING' AND is_drained AND reason <> ''"), 1);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM audit_event"
+                                       " WHERE convert_from(body, 'UTF8') LIKE '%%node.drain%%'"), 1);
+    assert_int_equal(tell(&f, &m, &g, 1, LE_RENEW, NULL), 0);   /* the machine learns that it is stale */
+    assert_int_equal(plan(&f), 0);
+    reap(&f);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM audit_event"
+                                       " WHERE convert_from(body, 'UTF8') LIKE '%%node.drain%%'"), 1);
+    fixture_exec(&f, "UPDATE node SET state = 'READY', is_drained = false, reason = ''");
+    h = started(high);
+    assert_int_equal(run_through(&f, &m, &h, 1), 2);
+    h = started(low);
+    fixture_exec(&f, "UPDATE attempt SET lease_until = now() - interval '1 minute' WHERE live");
+    reap(&f);
+    assert_string_equal(state_of(&f, low), "NODE_FAIL");        /* of its one attempt this was the first that counts */
+    fixture_check(&f);
+}
+
 /* Who was sent away three times stays, and three of its attempts do not count against max_attempts. */
 static void test_at_most(void **state)
 {
@@ -168,6 +203,7 @@ static void test_at_most(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_makes_room), cmocka_unit_test(test_other_ends),
-                                        cmocka_unit_test(test_silence), cmocka_unit_test(test_at_most) };
+                                        cmocka_unit_test(test_silence),
+                                        cmocka_unit_test(test_hangs), cmocka_unit_test(test_at_most) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
