@@ -41,7 +41,9 @@
 #include "scheduler/jobs/job_hold.h"
 #include "scheduler/jobs/job_search.h"
 #include "scheduler/jobs/outlook.h"
+#include "scheduler/jobs/job_queue.h"
 #include "scheduler/jobs/priority_class.h"
+#include "scheduler/jobs/queue_share.h"
 #include "scheduler/jobs/series.h"
 #include "scheduler/jobs/watch.h"
 #include "scheduler/mirror/board.h"
@@ -140,6 +142,7 @@ const struct stmt *const *const api_stmts[] = {
     job_output_stmts,
     capacity_stmts,
     priority_class_stmts,
+    job_queue_stmts, queue_share_stmts,
     invariants_stmts,
     system_facts_stmts,
     watch_stmts,

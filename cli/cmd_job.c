@@ -362,6 +362,17 @@ int cmd_job_report(struct cli *c)
     return CLI_OK;
 }
 
+int cmd_queue_share(struct cli *c)
+{
+    const char *queue;
+    const int rc = with_job(c, &queue);
+    if (rc != CLI_OK)
+        return rc;
+    return show_with(c, arena_printf(c->arena, "/v1/queues/%s/share", api_escape(c->arena, queue)), c->cmd->columns, "parts",
+                     "resource:RESOURCE flavor:FLAVOR zone:ZONE nominal:NOMINAL used:USED borrowed:BORROWED lent:LENT "
+                     "fair:FAIR waiting:WAITING weight:WEIGHT moved_weight:MOVED");
+}
+
 int cmd_job_wait(struct cli *c)
 {
     const char *job;

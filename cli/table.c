@@ -49,6 +49,7 @@ const struct command_group command_groups[] = {
     { "budget", "What may be spent in a month or in all" },
     { "price", "What an hour and a kWh cost on each flavor" },
     { "class", "Priority classes: which jobs of a tenant go first" },
+    { "queue", "Queues that the tenant declared, and their shares" },
     { "node", "Worker machines" },
     { "system", "The platform itself" },
     { "key", "Keys of the tenant, and of a zone's custodians" },
@@ -69,6 +70,7 @@ static const struct noun model_noun = { "model", "mdl_", "/v1/models", "model_id
 static const struct noun deploy_noun = { "deployment", "dpl_", "/v1/deployments", "deployment_id" };
 static const struct noun tenant_noun = { "tenant", "tnt_", "/v1/tenants", "tenant_id" };
 static const struct noun project_noun = { "project", "prj_", "/v1/projects", "project_id" };
+static const struct noun queue_noun = { "queue", "que_", "/v1/queues", "queue_id" };
 static const struct noun budget_noun = { "budget", "bdg_", "/v1/budgets", "budget_id" };
 static const struct noun issuer_noun = { "issuer", "iss_", "/v1/issuers", "issuer_id" };
 static const struct noun idp_noun = { "provider", "idp_", "/v1/identity-providers", "provider_id" };
@@ -398,6 +400,7 @@ const struct command command_table[] = {
       run_rest, "Add a price to the book", NULL, 0, NULL, "POST", "/v1/prices", NULL,
       "flavor=@0 currency=@1 #slot_hour=slot-hour #gpu_hour=gpu-hour #kwh=kwh #slot_watts=slot-watts #gpu_watts=gpu-watts valid_from=from", "price_id:ID flavor:FLAVOR valid_from:FROM" },
     CLASS_COMMANDS,
+    QUEUE_COMMANDS,
     { NULL, "usage", "[FILE]", 0, 1,
       FLAGS({ "days", 0, "N", "Days to look back (30)", NULL }, { "from", 0, "TIME", "Attempts that ended at or after", NULL }, { "to", 0, "TIME", "Attempts that ended before", NULL },
             { "by", 0, "A,B", "What to sum by: day, project, queue, flavor, zone, pool (day,zone,pool)", NULL }, { "csv", 0, NULL, "Every ended attempt as CSV, not sums", NULL }),

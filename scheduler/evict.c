@@ -6,6 +6,7 @@
 #include "core/db/run_tx.h"
 #include "core/db/tx.h"
 #include "core/table/metrics.h"
+#include "core/table/schema.h"
 #include "scheduler/engine/lease_move.h"
 #include "scheduler/jobs/job_apply.h"
 #include "scheduler/mirror/holders.h"
@@ -17,13 +18,27 @@ static const struct stmt evict_many = { .name = "evict_many", .params = "UUIUS",
     "       evict_why = i.why\n"
     "  FROM unnest($1, $2, $3, $4, $5) AS i(tenant_id, attempt_id, grace_s, evict_for, why)\n"
     " WHERE attempt.tenant_id = i.tenant_id AND attempt.attempt_id = i.attempt_id AND attempt.live" };
-const struct stmt *const evict_stmts[] = { &evict_many, NULL };
-
 struct line {
-    struct uuid tenant_id, job_id, attempt_id, node_id, evict_for;
+    struct uuid tenant_id, job_id, attempt_id, node_id, evict_for;      /* evict_for nil: its queue is stopped */
     int64_t fence, grace_s;
     struct str why;
+    bool is_lent;                       /* it makes room for another tenant, which is not named */
 };
+SCHEMA_OF(line, "An attempt of a queue that is drained", FIELD(line, tenant_id, 0, .doc = "Tenant"), FIELD(line, job_id, 0,
+    .doc = "Job"),
+    FIELD(line, attempt_id, 0, .doc = "Attempt"), FIELD(line, node_id, 0, .doc = "Machine"), FIELD(line, evict_for, 0,
+        .doc = "Nil"),
+    FIELD(line, fence, 0, .doc = "Number of the attempt"), FIELD(line, grace_s, 0, .doc = "Of its class"),
+    FIELD(line, why, 0, .doc = "In words"));
+static const struct stmt evict_stopped = { .name = "evict_stopped", .params = "i", .row = &line_schema, .card = CARD_MANY, .sql =
+    "SELECT a.tenant_id, a.job_id, a.attempt_id, a.node_id, '00000000-0000-0000-0000-000000000000'::uuid AS evict_for, a.fence,\n"
+    "       coalesce(c.grace_s, 60) AS grace_s, 'its queue ' || q.name || ' is drained' AS why\n"
+    "  FROM queue q JOIN attempt a ON a.tenant_id = q.tenant_id AND a.live AND a.state = 'RUNNING' AND a.evict_until IS NULL\n"
+    "  JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id AND j.queue = q.name\n"
+    "       AND j.project_id IS NOT DISTINCT FROM q.project_id AND NOT job_stays(j.kind) AND NOT j.cancel_requested\n"
+    "  LEFT JOIN priority_class c ON c.class = j.class\n"
+    " WHERE q.stop_policy = 'HoldAndDrain' ORDER BY a.tenant_id, a.job_id LIMIT $1" };
+const struct stmt *const evict_stmts[] = { &evict_many, &evict_stopped, NULL };
 
 static int by_job(const void *a, const void *b)
 {
@@ -37,7 +52,10 @@ static struct audit_event event_of(struct work *w, const struct line *l)
     const struct attempt_step s = { .tenant_id = l->tenant_id, .job_id = l->job_id, .fence = l->fence,
                                     .job_state = str_c(job_state_names[JOB_PREEMPTING]) };
     struct audit_event ev = lease_step_event(w, AUDIT_JOB_PREEMPT, &s);
-    audit_event_detail(&ev, AUDIT_D_STR("for", id_text(w->arena, "job", l->evict_for)));
+    if (uuid_is_nil(l->evict_for) || l->is_lent)
+        audit_event_detail(&ev, AUDIT_D_STR("reason", l->why));
+    else
+        audit_event_detail(&ev, AUDIT_D_STR("for", id_text(w->arena, "job", l->evict_for)));
     audit_event_detail(&ev, AUDIT_D_INT("grace_s", l->grace_s));
     return ev;
 }
@@ -46,15 +64,15 @@ static struct line line_of(struct work *w, const struct snapshot *s, const struc
 {
     const struct snap_job *j = &s->jobs.items[v->job];
     const struct str id = id_text(w->arena, "job", j->job_id);
-    const struct str why = str_fmt(w->arena, "makes room for %.*s of class %.*s", STR_ARG(id), STR_ARG(j->cls));
-    return (struct line){ h->tenant_id, h->job_id, h->attempt_id, h->node_id, j->job_id, h->fence, h->grace_s, why };
+    const bool is_lent = !uuid_eq(j->tenant_id, h->tenant_id);
+    const struct str why = is_lent ? STR("gives back quota that was lent to its organisation")
+                                   : str_fmt(w->arena, "makes room for %.*s of class %.*s", STR_ARG(id), STR_ARG(j->cls));
+    return (struct line){ h->tenant_id, h->job_id, h->attempt_id, h->node_id, j->job_id, h->fence, h->grace_s, why, is_lent };
 }
 
-enum errc evict_apply(struct work *w, const struct snapshot *s, const struct preemption *p, struct holders h,
-                      struct slice *ret_nodes, struct err *e)
+/* Sorts the lines. */
+static enum errc tell(struct work *w, struct line *l, size_t n, struct slice *ret_nodes, struct err *e)
 {
-    const size_t n = p->evictions.n;
-    struct line *l = ARENA_ARRAY(w->arena, struct line, n + 1);
     struct job_move *m = ARENA_ARRAY(w->arena, struct job_move, n + 1);
     struct audit_event *evs = ARENA_ARRAY(w->arena, struct audit_event, n + 1);
     struct uuid *nodes = ARENA_ARRAY(w->arena, struct uuid, n + 1);
@@ -64,8 +82,6 @@ enum errc evict_apply(struct work *w, const struct snapshot *s, const struct pre
     *ret_nodes = (struct slice){ 0 };
     if (!n)
         return ERR_OK;
-    for (size_t i = 0; i < n; i++)
-        l[i] = line_of(w, s, &p->evictions.items[i], &h.items[p->evictions.items[i].holder]);
     qsort(l, n, sizeof *l, by_job);
     for (size_t i = 0; i < n; i++)
         evs[i] = event_of(w, &l[i]);
@@ -87,6 +103,23 @@ enum errc evict_apply(struct work *w, const struct snapshot *s, const struct pre
     metrics_add(M_preemptions_total, (double)moved.n);
     *ret_nodes = (struct slice){ nodes, moved.n };
     return ERR_OK;
+}
+
+enum errc evict_apply(struct work *w, const struct snapshot *s, const struct preemption *p, struct holders h,
+                      struct slice *ret_nodes, struct err *e)
+{
+    const size_t n = p->evictions.n;
+    struct line *l = ARENA_ARRAY(w->arena, struct line, n + 1);
+    for (size_t i = 0; i < n; i++)
+        l[i] = line_of(w, s, &p->evictions.items[i], &h.items[p->evictions.items[i].holder]);
+    return tell(w, l, n, ret_nodes, e);
+}
+
+enum errc evict_drain(struct work *w, struct slice *ret_nodes, struct err *e)
+{
+    struct slice rows = { 0 };
+    TRY(db_many(w->tx, &evict_stopped, ARGS(A_I64(EVICT_DRAIN_MAX)), &rows, EVICT_DRAIN_MAX, e));
+    return tell(w, rows.items, rows.n, ret_nodes, e);
 }
 
 static bool wants_room(const struct plan *p)
@@ -114,7 +147,7 @@ enum errc evict_pass(struct work *w, struct snapshot *s, struct plan *p, struct 
     for (size_t i = 0; i < r.waits.n; i++) {
         struct waiting *x = &p->waits.items[r.waits.items[i]];
         x->reason = str_c(job_reason_names[JR_PREEMPTING]);
-        x->message = STR("Jobs of a lower class are making room for it");
+        x->message = STR("Other jobs are making room for it");
     }
     if (!r.evictions.n)
         return ERR_OK;

@@ -17,6 +17,7 @@
 #include "scheduler/duty/due_jobs.h"
 #include "scheduler/duty/job_pages.h"
 #include "scheduler/duty/levels.h"
+#include "scheduler/duty/queue_usage.h"
 #include "scheduler/jobs/job.h"
 #include "scheduler/evict.h"
 #include "scheduler/leader.h"
@@ -44,7 +45,7 @@ struct loop {
     pthread_cond_t changed;
     bool is_woken, is_stopping;
     _Atomic bool is_leading;
-    int64_t full_us, reap_us, purge_us, tenants_us, note_us, pages_us, levels_us, depend_us, begin_us, tidy_us;
+    int64_t full_us, reap_us, purge_us, tenants_us, note_us, pages_us, levels_us, depend_us, begin_us, tidy_us, usage_us;
 };
 
 static struct work work_of(const struct app *app, struct arena *a)
@@ -164,6 +165,21 @@ static enum errc begin_once(const struct app *app, struct arena *a, bool *ret_mo
     return ERR_OK;
 }
 
+static enum errc drain_once(const struct app *app, struct arena *a, struct err *e)
+{
+    struct work w = work_of(app, a);
+    struct slice told = { 0 };
+    TRY(RUN_SYSTEM(&w, app->pool, 0, evict_drain(&w, &told, e), e));
+    wake_nodes(app, told);
+    return ERR_OK;
+}
+
+static enum errc usage_once(const struct app *app, struct arena *a, struct err *e)
+{
+    struct work w = work_of(app, a);
+    return RUN_SYSTEM(&w, app->pool, 0, queue_usage_pass(&w, e), e);
+}
+
 static enum errc tidy_once(const struct app *app, struct arena *a, struct err *e)
 {
     struct work w = work_of(app, a);
@@ -246,6 +262,7 @@ static bool round_once(struct loop *l, bool *ret_more)
         is_ok &= report(loop_reap_once(l->app, l->arena, &more, &e), &e, "scheduler.reap");
         is_ok &= report(loop_budget_once(l->app, l->arena, &budgets, &e), &e, "scheduler.budgets");
         is_ok &= report(due_once(l->app, l->arena, &deadlines, &e), &e, "scheduler.due");
+        is_ok &= report(drain_once(l->app, l->arena, &e), &e, "scheduler.drain");
         more |= budgets | deadlines;
         if (more)
             l->reap_us = 0;
@@ -268,6 +285,8 @@ static bool round_once(struct loop *l, bool *ret_more)
         if (some_left)
             l->begin_us = 0;
     }
+    if (is_due(&l->usage_us, now, (int64_t)QUEUE_USAGE_S * 1000000))
+        is_ok &= report(usage_once(l->app, l->arena, &e), &e, "scheduler.usage");
     if (is_due(&l->tidy_us, now, TIDY_US))
         is_ok &= report(tidy_once(l->app, l->arena, &e), &e, "scheduler.tidy");
     if (is_due(&l->purge_us, now, PURGE_US))

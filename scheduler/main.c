@@ -31,6 +31,7 @@
 #include "scheduler/jobs/job_apply.h"
 #include "scheduler/duty/key_keeper.h"
 #include "scheduler/duty/budget_watch.h"
+#include "scheduler/duty/queue_usage.h"
 #include "scheduler/duty/dependencies.h"
 #include "scheduler/duty/due_jobs.h"
 #include "scheduler/duty/job_pages.h"
@@ -75,7 +76,8 @@ struct daemon {
 static const struct stmt *const *const scheduler_lists[] = { residency_stmts, snapshot_stmts, rules_stmts, plan_apply_stmts,
     holders_stmts, evict_stmts, plan_check_stmts,
                                                              reaper_stmts,
-                                                             budget_watch_stmts, dependencies_stmts, due_jobs_stmts, job_pages_stmts,
+                                                             budget_watch_stmts, queue_usage_stmts, dependencies_stmts,
+                                                                 due_jobs_stmts, job_pages_stmts,
                                                              tenant_reaper_stmts, node_scheduler_stmts,
                                                              lease_end_stmts, job_apply_stmts, key_rewrap_leader_stmts, key_shred_leader_stmts,
                                                              round_scheduler_stmts, system_facts_stmts, audit_event_stmts, NULL };

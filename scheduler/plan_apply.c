@@ -30,7 +30,8 @@ static const struct stmt plan_reasons = { .name = "plan_reasons", .params = "UUI
 const struct stmt *const plan_apply_stmts[] = { &plan_turn, &plan_reasons, NULL };
 
 /* Rules bind here as in the plan: their use is read again under the planners' lock, through which all that raises it and all that changes
- * a rule must go, and the same arithmetic drops the lines that no longer fit. Plans without a tenant that has rules ask nothing. */
+ * a rule or a queue must go, and the same arithmetic drops the lines that no longer fit. Plans without a tenant that has rules
+ * ask nothing. */
 static enum errc keep_rules(struct work *w, const struct snapshot *s, struct plan_line *lines, size_t *n, struct err *e)
 {
     struct uuid *ids = ARENA_ARRAY(w->arena, struct uuid, s->tenants.n + 1);
@@ -46,7 +47,8 @@ static enum errc keep_rules(struct work *w, const struct snapshot *s, struct pla
         const struct snap_job *j = lines[i].job;
         const struct snap_node *node = &s->nodes.items[lines[i].node];
         struct rule_ask ask = { j->tenant_id, j->project_id, j->queue, node->flavor, node->zone, j->slots, j->gpus };
-        if (rulebook_refuses(&book, &ask))
+        const struct rule_queue *queue = rulebook_queue(&book, &ask);
+        if ((queue && queue->stop_policy != QUEUE_GOES) || rulebook_refuses(&book, &ask))
             continue;
         rulebook_take(&book, &ask);
         lines[kept++] = lines[i];

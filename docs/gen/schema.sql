@@ -2584,6 +2584,33 @@ ALTER TABLE public.priority_class OWNER TO falaj_owner;
 -- Name: TABLE priority_class; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON TABLE public.priority_class IS 'Within a tenant jobs of a class with a higher value go first; priority orders inside one class';
 
+-- Name: queue; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.queue (
+    tenant_id uuid NOT NULL,
+    queue_id uuid NOT NULL,
+    project_id uuid,
+    name text NOT NULL,
+    mode text DEFAULT 'BestEffortFIFO'::text NOT NULL,
+    stop_policy text DEFAULT 'None'::text NOT NULL,
+    within_cluster_queue text DEFAULT 'Never'::text NOT NULL,
+    reclaim_within_cohort text DEFAULT 'Never'::text NOT NULL,
+    slot_usage bigint DEFAULT 0 NOT NULL,
+    gpu_usage bigint DEFAULT 0 NOT NULL,
+    usage_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    created_by uuid NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT queue_gpu_usage_check CHECK ((gpu_usage >= 0)),
+    CONSTRAINT queue_mode_check CHECK ((mode = ANY (ARRAY['StrictFIFO'::text, 'BestEffortFIFO'::text]))),
+    CONSTRAINT queue_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
+    CONSTRAINT queue_reclaim_within_cohort_check CHECK ((reclaim_within_cohort = ANY (ARRAY['Never'::text, 'LowerPriority'::text, 'Any'::text]))),
+    CONSTRAINT queue_slot_usage_check CHECK ((slot_usage >= 0)),
+    CONSTRAINT queue_stop_policy_check CHECK ((stop_policy = ANY (ARRAY['None'::text, 'Hold'::text, 'HoldAndDrain'::text]))),
+    CONSTRAINT queue_within_cluster_queue_check CHECK ((within_cluster_queue = ANY (ARRAY['Never'::text, 'LowerPriority'::text, 'LowerOrNewerEqualPriority'::text])))
+);
+ALTER TABLE ONLY public.queue FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.queue OWNER TO falaj_owner;
+
 -- Name: quota; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.quota (
     tenant_id uuid NOT NULL,
@@ -3416,6 +3443,10 @@ ALTER TABLE ONLY public.project
 ALTER TABLE ONLY public.project
     ADD CONSTRAINT project_tenant_id_name_key UNIQUE (tenant_id, name);
 
+-- Name: queue queue_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.queue
+    ADD CONSTRAINT queue_pkey PRIMARY KEY (tenant_id, queue_id);
+
 -- Name: quota quota_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.quota
     ADD CONSTRAINT quota_pkey PRIMARY KEY (tenant_id, resource);
@@ -3764,6 +3795,12 @@ CREATE INDEX project_search ON public.project USING gin (tenant_id, (((((name ||
 -- Name: project_state; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX project_state ON public.project USING btree (tenant_id, state, project_id);
 
+-- Name: queue_drains; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX queue_drains ON public.queue USING btree (tenant_id) WHERE (stop_policy = 'HoldAndDrain'::text);
+
+-- Name: queue_once; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE UNIQUE INDEX queue_once ON public.queue USING btree (tenant_id, COALESCE(project_id, '00000000-0000-0000-0000-000000000000'::uuid), name);
+
 -- Name: quota_rule_once; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE UNIQUE INDEX quota_rule_once ON public.quota_rule USING btree (tenant_id, place, COALESCE(project_id, '00000000-0000-0000-0000-000000000000'::uuid), queue, resource, flavor, zone);
 
@@ -4082,6 +4119,10 @@ ALTER TABLE public.priority_class ENABLE ALWAYS TRIGGER audit_shadow;
 -- Name: project audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.project FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.project ENABLE ALWAYS TRIGGER audit_shadow;
+
+-- Name: queue audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.queue FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.queue ENABLE ALWAYS TRIGGER audit_shadow;
 
 -- Name: quota audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.quota FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -4427,6 +4468,10 @@ ALTER TABLE public.priority_class ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.project FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.project ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
+-- Name: queue audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.queue FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.queue ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
 -- Name: quota audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.quota FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.quota ENABLE ALWAYS TRIGGER audit_shadow_truncate;
@@ -4559,6 +4604,9 @@ CREATE TRIGGER person_origin AFTER INSERT ON public.issuer_subject FOR EACH ROW 
 
 -- Name: role_binding person_origin; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER person_origin AFTER INSERT ON public.role_binding FOR EACH ROW EXECUTE FUNCTION public.person_origin_note();
+
+-- Name: queue queue_guard; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER queue_guard AFTER INSERT OR DELETE ON public.queue FOR EACH ROW EXECUTE FUNCTION public.quota_guard();
 
 -- Name: quota quota_changed; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER quota_changed AFTER INSERT OR DELETE OR UPDATE OF hard_limit, guarded ON public.quota FOR EACH STATEMENT EXECUTE FUNCTION public.residency_changed();
@@ -4874,6 +4922,14 @@ ALTER TABLE ONLY public.person_origin
 ALTER TABLE ONLY public.project
     ADD CONSTRAINT project_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenant(tenant_id);
 
+-- Name: queue queue_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.queue
+    ADD CONSTRAINT queue_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenant(tenant_id);
+
+-- Name: queue queue_tenant_id_project_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.queue
+    ADD CONSTRAINT queue_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES public.project(tenant_id, project_id);
+
 -- Name: quota_rule quota_rule_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.quota_rule
     ADD CONSTRAINT quota_rule_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenant(tenant_id);
@@ -5171,6 +5227,9 @@ CREATE POLICY in_projects ON public.model_version AS RESTRICTIVE TO falaj_app US
 -- Name: project in_projects; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY in_projects ON public.project AS RESTRICTIVE TO falaj_app USING (public.project_visible(project_id));
 
+-- Name: queue in_projects; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY in_projects ON public.queue AS RESTRICTIVE TO falaj_app USING (public.project_visible(project_id));
+
 -- Name: quota_rule in_projects; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY in_projects ON public.quota_rule AS RESTRICTIVE TO falaj_app USING (public.project_visible(project_id));
 
@@ -5409,6 +5468,9 @@ CREATE POLICY own_tenant ON public.person_origin TO falaj_app USING ((tenant_id 
 -- Name: project own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.project TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
+-- Name: queue own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY own_tenant ON public.queue TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
+
 -- Name: quota own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.quota TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
@@ -5480,6 +5542,9 @@ CREATE POLICY platform_log ON public.audit_event FOR INSERT TO falaj_app WITH CH
 
 -- Name: project; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.project ENABLE ROW LEVEL SECURITY;
+
+-- Name: queue; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.queue ENABLE ROW LEVEL SECURITY;
 
 -- Name: quota; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.quota ENABLE ROW LEVEL SECURITY;
@@ -5663,6 +5728,9 @@ CREATE POLICY system ON public.person_origin TO falaj_owner, falaj_system, falaj
 
 -- Name: project system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.project TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
+-- Name: queue system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.queue TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
 -- Name: quota system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.quota TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
@@ -6508,6 +6576,20 @@ GRANT SELECT,DELETE ON TABLE public.priority_class TO falaj_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.priority_class TO falaj_app;
 GRANT SELECT ON TABLE public.priority_class TO falaj_scheduler;
 GRANT SELECT ON TABLE public.priority_class TO falaj_worker_api;
+
+-- Name: TABLE queue; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.queue TO falaj_system;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.queue TO falaj_app;
+GRANT SELECT ON TABLE public.queue TO falaj_scheduler;
+
+-- Name: COLUMN queue.slot_usage; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(slot_usage) ON TABLE public.queue TO falaj_scheduler;
+
+-- Name: COLUMN queue.gpu_usage; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(gpu_usage) ON TABLE public.queue TO falaj_scheduler;
+
+-- Name: COLUMN queue.usage_at; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(usage_at) ON TABLE public.queue TO falaj_scheduler;
 
 -- Name: TABLE quota; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.quota TO falaj_app;

@@ -28,13 +28,15 @@ static const struct stmt reaper_stuck = { .name = "reaper_stuck", .params = "i",
 
 /* Only on a machine that takes no more work: what was told since the machines were drained waits for the next pass. */
 #define LATE "(a.evict_until < clock_timestamp() - $2 * interval '1 millisecond' AND n.state <> 'READY')"
-static const struct stmt reaper_overdue = { .name = "reaper_overdue", .params = "ii", .row = &overdue_schema, .card = CARD_MANY, .sql =
+static const struct stmt reaper_overdue = { .name = "reaper_overdue", .params = "ii", .row = &overdue_schema, .card = CARD_MANY,
+    .sql =
     "SELECT " OVERDUE_COLUMNS("CASE WHEN a.state = 'LEASED' AND j.cancel_requested THEN 'cancel' WHEN n.state = 'LOST' THEN 'node'\n"
     "       WHEN n.state = 'QUARANTINED' THEN 'quarantine'\n"
     "       WHEN a.lease_until < clock_timestamp() THEN 'lease' WHEN " LATE " THEN 'evict' ELSE 'runtime' END") "\n"
     "  FROM attempt a JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id JOIN node n ON n.node_id = a.node_id\n"
     " WHERE a.live AND (a.lease_until < clock_timestamp() OR n.state IN ('LOST', 'QUARANTINED') OR (a.state = 'LEASED' AND j.cancel_requested)\n"
-    "    OR " LATE " OR (NOT job_stays(j.kind) AND a.started_at + (j.max_runtime_s + 300) * interval '1 second' < clock_timestamp()))\n"
+    "    OR " LATE "\n"
+    "    OR (NOT job_stays(j.kind) AND a.started_at + (j.max_runtime_s + 300) * interval '1 second' < clock_timestamp()))\n"
     " ORDER BY a.node_id, a.attempt_id LIMIT $1 FOR NO KEY UPDATE OF j, a SKIP LOCKED" };      /* the order of attempt_live */
 
 static const struct stmt reaper_purge_stmt = { .name = "reaper_purge", .params = "i", .card = CARD_NONE, .sql =

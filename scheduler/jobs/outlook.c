@@ -119,7 +119,7 @@ static enum errc read_tenant(struct work *w, struct snap_tenant *t, struct ruleb
         }
     }
     TRY(rules_read_own(w, book, e));
-    t->guarded = book->rules.n > 0;
+    t->guarded = book->rules.n > 0 || book->queues.n > 0;
     t->slots_weight = rulebook_weight(book, t->tenant_id, RULE_SLOTS);
     t->gpus_weight = rulebook_weight(book, t->tenant_id, RULE_GPUS);
     return ERR_OK;

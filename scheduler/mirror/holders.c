@@ -11,7 +11,8 @@ struct any_row { bool any; };
 SCHEMA_OF(any_row, "Whether a class may be preempted", FIELD(any_row, any, 0, .doc = "One may, by a higher one"));
 static const struct stmt holders_any = { .name = "holders_any", .params = "", .row = &any_row_schema, .card = CARD_ONE,
     .sql = "SELECT EXISTS (SELECT FROM priority_class\n"
-           " WHERE preemptible AND value < (SELECT max(value) FROM priority_class)) AS any" };
+           " WHERE preemptible AND value < (SELECT max(value) FROM priority_class))\n"
+           "    OR EXISTS (SELECT FROM queue WHERE within_cluster_queue <> 'Never' OR reclaim_within_cohort <> 'Never') AS any" };
 
 SCHEMA_OF(snap_holder, "A running attempt whose class may be preempted",
     FIELD(snap_holder, tenant_id, 0), FIELD(snap_holder, job_id, 0), FIELD(snap_holder, attempt_id, 0),
@@ -20,7 +21,8 @@ SCHEMA_OF(snap_holder, "A running attempt whose class may be preempted",
     FIELD(snap_holder, devices, 0), FIELD(snap_holder, class_value, 0), FIELD(snap_holder, priority, 0),
     FIELD(snap_holder, grace_s, 0), FIELD(snap_holder, min_runtime_s, 0), FIELD(snap_holder, ran_ms, 0),
     FIELD(snap_holder, lost_ms, 0), FIELD(snap_holder, preempted, 0), FIELD(snap_holder, is_leaving, 0),
-    FIELD(snap_holder, leaves_for, 0));
+    FIELD(snap_holder, leaves_for, 0), FIELD(snap_holder, project_id, 0), FIELD(snap_holder, queue, 0),
+    FIELD(snap_holder, submitted_at, 0));
 /* Serving jobs stay: who asks a deployment is not to be cut off by a training. */
 static const struct stmt holders_all = { .name = "holders", .params = "i", .row = &snap_holder_schema, .card = CARD_MANY, .sql =
     "SELECT a.tenant_id, a.job_id, a.attempt_id, a.node_id, a.fence, a.slots, a.gpus, a.cpu_milli, a.memory_bytes, a.gpu_milli,\n"
@@ -29,8 +31,10 @@ static const struct stmt holders_all = { .name = "holders", .params = "i", .row 
     "       (extract(epoch FROM clock_timestamp() - \n"
     "         greatest(a.started_at, checkpoint_kept_at(a.tenant_id, a.job_id))) * 1000)::bigint AS lost_ms,\n"
     "       (SELECT count(*) FROM attempt p WHERE p.tenant_id = a.tenant_id AND p.job_id = a.job_id\n"
-    "           AND " ATTEMPT_MADE_ROOM("p") ") AS preempted, a.evict_until IS NOT NULL AS is_leaving,\n"
-    "       coalesce(a.evict_for, a.job_id) AS leaves_for\n"
+    "           AND " ATTEMPT_MADE_ROOM("p") "\n"
+    "           AND p.evict_for IS DISTINCT FROM '00000000-0000-0000-0000-000000000000') AS preempted,\n"
+    "       a.evict_until IS NOT NULL AS is_leaving,\n"
+    "       coalesce(a.evict_for, a.job_id) AS leaves_for, j.project_id, j.queue, j.submitted_at\n"
     "  FROM attempt a JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id\n"
     "  JOIN priority_class c ON c.class = j.class AND c.preemptible\n"
     " WHERE a.live AND a.state = 'RUNNING' AND NOT job_stays(j.kind) AND NOT j.cancel_requested ORDER BY a.attempt_id LIMIT $1" };

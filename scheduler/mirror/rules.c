@@ -15,6 +15,13 @@ SCHEMA_OF(rule, "A quota rule and its use", FIELD(rule, tenant_id, 0, .doc = "Te
     FIELD(rule, nominal, 0, .doc = "Its own"), FIELD(rule, borrowing_limit, 0, .doc = "Most from others"),
     FIELD(rule, lending_limit, 0, .doc = "Most to others"), FIELD(rule, weight, 0, .doc = "Weight"),
     FIELD(rule, used, 0, .doc = "Used"));
+SCHEMA_OF(rule_queue, "A declared queue", FIELD(rule_queue, tenant_id, 0, .doc = "Tenant"),
+    FIELD(rule_queue, project_id, 0, .doc = "Project"), FIELD(rule_queue, name, 0, .doc = "Name"),
+    FIELD_ENUM(rule_queue, mode, 0, queue_mode_names, .doc = "How its line goes"),
+    FIELD_ENUM(rule_queue, stop_policy, 0, queue_stop_names, .doc = "Whether it goes"),
+    FIELD_ENUM(rule_queue, within_cluster_queue, 0, queue_within_names, .doc = "Who of its own makes room"),
+    FIELD_ENUM(rule_queue, reclaim_within_cohort, 0, queue_reclaim_names, .doc = "Which borrowers make room"),
+    FIELD(rule_queue, slot_usage, 0, .doc = "Slot seconds"), FIELD(rule_queue, gpu_usage, 0, .doc = "GPU seconds"));
 struct cohort_row { int64_t ord, lendable, lent; };
 SCHEMA_OF(cohort_row, "What other tenants of a cohort have, in all", 
     FIELD(cohort_row, ord, 0, .doc = "Of which rule, from 1"),
@@ -46,18 +53,21 @@ static const struct stmt rules_stmt = { .name = "rules_read", .params = "Ui", .r
     "       AND (r.place = 'tenant' OR (r.project_id IS NOT DISTINCT FROM u.project_id\n"
     "            AND (r.place = 'project' OR r.queue = u.queue)))) x\n"
     " ORDER BY r.tenant_id LIMIT $2" };
+static const struct stmt rules_queues = { .name = "rules_queues", .params = "Ui", .row = &rule_queue_schema, .card = CARD_MANY,
+    .sql = "SELECT " ROW_COLUMNS " FROM queue WHERE tenant_id = ANY ($1) LIMIT $2" };
 static const struct stmt rules_of_others = { .name = "rules_of_others", .params = "SSSu", .row = &cohort_row_schema,
     .card = CARD_MANY, .sql =
     "SELECT r.ord, q.lendable, q.lent FROM unnest($1, $2, $3) WITH ORDINALITY AS r(resource, flavor, zone, ord)\n"
     " CROSS JOIN LATERAL quota_cohort(r.resource, r.flavor, r.zone, $4) q" };
 
-const struct stmt *const rules_stmts[] = { &rules_stmt, NULL };
-const struct stmt *const rules_own_stmts[] = { &rules_stmt, &rules_of_others, NULL };
+const struct stmt *const rules_stmts[] = { &rules_stmt, &rules_queues, NULL };
+const struct stmt *const rules_own_stmts[] = { &rules_stmt, &rules_queues, &rules_of_others, NULL };
 
 enum errc rules_read(struct work *w, const struct uuid *tenants, size_t n, struct rulebook *ret, struct err *e)
 {
     *ret = (struct rulebook){ 0 };
     TRY(db_many(w->tx, &rules_stmt, ARGS(A_UUIDS(tenants, n), A_I64(RULES_MAX)), &ret->rules, RULES_MAX, e));
+    TRY(db_many(w->tx, &rules_queues, ARGS(A_UUIDS(tenants, n), A_I64(RULES_MAX)), &ret->queues, RULES_MAX, e));
     rulebook_link(ret, w->arena);
     return ERR_OK;
 }

@@ -50,6 +50,11 @@ static uint64_t devices_kept(const struct devices *d, const struct ask *a)
     return 0;
 }
 
+static struct rule_ask rule_ask_of(const struct claim *c, const struct snap_node *n)
+{
+    return (struct rule_ask){ c->tenant_id, c->project_id, str_c(c->queue), n->flavor, n->zone, c->ask.slots, c->ask.gpus };
+}
+
 void claims_take(struct claim *c, struct snapshot *s, size_t node)
 {
     const struct ask *a = &c->ask;
@@ -62,6 +67,10 @@ void claims_take(struct claim *c, struct snapshot *s, size_t node)
                             .gpus = __builtin_popcountll(c->devices) };
     snap_node_take(n, &c->took, c->devices);
     c->tenant = snap_tenant_find(s, c->tenant_id);
+    if (c->is_guarded) {
+        const struct rule_ask ask = rule_ask_of(c, n);
+        rulebook_take(&s->book, &ask);
+    }
     if (c->tenant >= 0) {
         s->tenants.items[c->tenant].slots_used += a->slots;
         s->tenants.items[c->tenant].gpus_used += a->gpus;
@@ -75,6 +84,10 @@ void claims_untake(struct claims *c, struct snapshot *s)
         if (!k->keeps)
             continue;
         snap_node_give(&s->nodes.items[k->node], &k->took, k->devices);
+        if (k->is_guarded) {
+            const struct rule_ask ask = rule_ask_of(k, &s->nodes.items[k->node]);
+            rulebook_give(&s->book, &ask);
+        }
         if (k->tenant >= 0) {
             s->tenants.items[k->tenant].slots_used -= k->ask.slots;
             s->tenants.items[k->tenant].gpus_used -= k->ask.gpus;

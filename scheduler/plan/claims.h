@@ -12,6 +12,9 @@ enum { CLAIMS_MAX = 256, CLAIM_US = 5000000 };
 struct claim {
     struct uuid tenant_id, job_id, node_id;
     struct ask ask;
+    struct uuid project_id;
+    char queue[64];
+    bool is_guarded;                    /* its tenant has rules */
     int64_t until_us;
     /* in a plan: what is kept, and where */
     bool keeps;
@@ -33,7 +36,7 @@ bool claims_put(struct claims *c, const struct claim *what);
 void claims_drop(struct claims *c, struct claim *which);
 /* Forgets those that are over. */
 void claims_end(struct claims *c, int64_t now_us);
-/* Keeps of the machine what its ask would take and is free, and all of it of the tenant's quota. */
+/* Keeps of the machine what its ask would take and is free, and all of it of the tenant's quota and rules. */
 void claims_take(struct claim *c, struct snapshot *s, size_t node);
 /* Gives back what all of them kept. */
 void claims_untake(struct claims *c, struct snapshot *s);

@@ -13,6 +13,8 @@ int64_t fairshare_of(const struct snap_tenant *t)
 int fairshare_compare(const struct snap_tenant *a, const struct snap_job *ja, const struct snap_tenant *b, const struct snap_job *jb)
 {
     int64_t x = fairshare_of(a), y = fairshare_of(b);
+    if (a->borrowed != b->borrowed)
+        return a->borrowed < b->borrowed ? -1 : 1;
     if (x != y)
         return x < y ? -1 : 1;
     if (ja->submitted_at.us != jb->submitted_at.us)

@@ -2,7 +2,9 @@
 /* fairshare.h - which tenant goes next: the least dominant share, in integers.
  *
  * share = max over slots and gpus of 1 000 000 * used / limit * 1000 / weight (128-bit products), as DRF and Kueue's ratio have it; the
- * weight is that of the tenant's rules (rulebook.h), 1000 without. A limit or weight of 0 with use is the largest share. Ties: the oldest first job, then the tenant's id. */
+ * weight is that of the tenant's rules (rulebook.h), 1000 without. Before that, who has borrowed less from other tenants goes
+ * first (share.h); who has no rules borrows nothing. A limit or weight of 0 with use is the largest share. Ties: the oldest
+ * first job, then the tenant's id. */
 #pragma once
 #include "scheduler/plan/snapshot.h"
 

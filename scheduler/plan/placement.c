@@ -4,7 +4,9 @@
  * Tenants wait in a heap by share; the least one places its next job or learns why not, and goes back with its new share. The
  * machine is chosen by the fleet of the snapshot (ground.h), so the cost is jobs x (log tenants + different rooms of
  * machines). A tenant with rules (rulebook.h) has one line of jobs for each project and queue, and the line with the least
- * share goes first; a tenant without has one line and no rule is looked for. A shape that was refused for room is remembered:
+ * share (share.h) goes first; a tenant without has one line and no rule is looked for. Shares stand with the lines: a
+ * placement changes that of its own line and the projects' part of its project's lines. A line whose queue is stopped does
+ * not go, and one in strict order ends at the first job that finds no place. A shape that was refused for room is remembered:
  * while a tenant goes through its jobs room only shrinks, so a job that asks at least as much in the same place is refused
  * with the same words, without a search. */
 #include "scheduler/plan/placement.h"
@@ -12,6 +14,7 @@
 #include "scheduler/plan/fairshare.h"
 #include "scheduler/plan/ground.h"
 #include "scheduler/plan/order.h"
+#include "scheduler/plan/share.h"
 #include "scheduler/plan/sight.h"
 
 /* Jobs that stand in one line: all of a tenant's, or those of one project and queue of a tenant with rules. */
@@ -19,6 +22,8 @@ struct lane {
     size_t next, end;                   /* jobs [next, end) */
     size_t refused;                     /* index of the last job refused for room; SIZE_MAX: none */
     struct str reason, message;         /* of that refusal */
+    struct lane_share share;            /* of tenants with rules */
+    const struct rule_queue *queue;     /* as it was declared; NULL: it was not */
 };
 
 struct queue {
@@ -49,22 +54,49 @@ static bool before(const struct planner *p, const struct queue *x, const struct 
 /* Within a tenant with rules the line with the least share goes next, then the one whose first job goes first. False: all are empty. */
 static bool pick_lane(const struct planner *p, struct queue *q)
 {
-    const struct snap_tenant *t = &p->s->tenants.items[q->tenant];
-    int64_t best = 0;
     bool found = false;
     for (size_t i = 0; i < q->nlanes; i++) {
-        if (q->lanes[i].next == q->lanes[i].end)
+        const struct lane *l = &q->lanes[i];
+        if (l->next == l->end)
             continue;
-        const struct snap_job *j = &p->s->jobs.items[q->lanes[i].next];
-        struct rule_ask ask = sight_rule_ask(t, j, NULL);
-        int64_t share = q->nlanes > 1 ? rulebook_share(&p->s->book, &ask) : 0;
-        if (found && (share > best || (share == best && order_compare(j, head_of(p, q)) >= 0)))
+        const int c = found ? share_compare(&l->share, &q->lanes[q->best].share) : -1;
+        if (c > 0 || (c == 0 && order_compare(&p->s->jobs.items[l->next], head_of(p, q)) >= 0))
             continue;
         found = true;
-        best = share;
         q->best = i;
     }
     return found;
+}
+
+/* Before any is placed, but for those that had a claim. */
+static void weigh(struct planner *p, struct queue *q)
+{
+    struct snap_tenant *t = &p->s->tenants.items[q->tenant];
+    for (size_t i = 0; t->guarded && i < q->nlanes; i++) {
+        const struct rule_ask ask = sight_rule_ask(t, &p->s->jobs.items[q->lanes[i].next], NULL);
+        if (!i)
+            t->borrowed = share_borrowed(&p->s->book, &ask, RULE_TENANT, NULL);
+        q->lanes[i].share = share_of(&p->s->book, &ask);
+        q->lanes[i].queue = rulebook_queue(&p->s->book, &ask);
+    }
+}
+
+/* One of the line `at` was placed. */
+static void weigh_again(struct planner *p, struct queue *q, size_t at, const struct snap_job *placed)
+{
+    const struct snap_tenant *t = &p->s->tenants.items[q->tenant];
+    struct lane_share *mine = &q->lanes[at].share;
+    if (!t->guarded || q->nlanes < 2)
+        return;
+    const struct rule_ask ask = sight_rule_ask(t, placed, NULL);
+    *mine = share_of(&p->s->book, &ask);
+    for (size_t i = 0; i < q->nlanes; i++) {
+        if (q->lanes[i].next == q->lanes[i].end ||
+            !uuid_eq(p->s->jobs.items[q->lanes[i].next].project_id, placed->project_id))
+            continue;
+        q->lanes[i].share.project_borrowed = mine->project_borrowed;
+        q->lanes[i].share.project_filled = mine->project_filled;
+    }
 }
 
 static void sift_down(struct planner *p, size_t at)
@@ -160,6 +192,7 @@ static void settle(struct planner *p, struct snap_tenant *t, const struct snap_j
     if (t->guarded) {
         struct rule_ask ask = sight_rule_ask(t, j, n);
         rulebook_take(&p->s->book, &ask);
+        t->borrowed = share_borrowed(&p->s->book, &ask, RULE_TENANT, NULL);
     }
     p->plan->places.items[p->plan->places.n++] = *place;
 }
@@ -173,9 +206,26 @@ static void end_at_cut(struct planner *p, struct lane *q, const struct snap_job 
     p->plan->is_cut = true;
 }
 
+/* Those of the line that are left all wait for the same. */
+static void rest_waits(struct planner *p, struct lane *q, struct str reason, struct str message)
+{
+    for (; q->next < q->end; q->next++)
+        if (!p->s->jobs.items[q->next].is_placed)
+            wait_for(p, q->next, reason, message);
+}
+
+/* A job of the line found no place. */
+static void behind_it(struct planner *p, struct lane *q)
+{
+    if (q->queue && q->queue->mode == QUEUE_STRICT_FIFO)
+        rest_waits(p, q, STR("Priority"), STR("its queue goes in strict order, and a job before it has no place yet"));
+}
+
 static void step(struct planner *p, struct queue *queue)
 {
     struct lane *q = &queue->lanes[queue->best];
+    if (q->queue && q->queue->stop_policy != QUEUE_GOES)
+        return rest_waits(p, q, STR("QueueStopped"), str_fmt(p->a, "the queue %.*s is stopped", STR_ARG(q->queue->name)));
     size_t at = q->next++;
     struct placement place = { .job = at };
     struct snap_job *j = &p->s->jobs.items[at];
@@ -184,21 +234,22 @@ static void step(struct planner *p, struct queue *queue)
     if (j->is_placed)
         return end_at_cut(p, q, j);
     if (!quota_allows(p, t, j, at))
-        return;
+        return behind_it(p, q);
     if (q->refused != SIZE_MAX) {
         const struct snap_job *r = &p->s->jobs.items[q->refused];
         if (same_size(j, r) && same_place(j, r)) {
             wait_for(p, at, q->reason, q->message);
-            return;
+            return behind_it(p, q);
         }
     }
     if (!find(p, t, j, &place, &see)) {
         sight_say(p->s, p->a, t, j, &see, &q->reason, &q->message);
         q->refused = at;
         wait_for(p, at, q->reason, q->message);
-        return;
+        return behind_it(p, q);
     }
     settle(p, t, j, &place);
+    weigh_again(p, queue, queue->best, j);
     end_at_cut(p, q, j);
 }
 
@@ -216,7 +267,6 @@ static size_t add_queue(struct planner *p, struct lane *lanes, size_t i)
         q->lanes[q->nlanes++] = (struct lane){ .next = k, .end = end, .refused = SIZE_MAX };
         k = end;
     }
-    (void)pick_lane(p, q);
     return k;
 }
 
@@ -244,8 +294,10 @@ static bool place_claim(struct planner *p, size_t job, size_t node)
     struct snap_tenant *t = &s->tenants.items[j->tenant];
     const struct ask a = snap_job_ask(j);
     const struct rule_ask ask = sight_rule_ask(t, j, &s->nodes.items[node]);
+    const struct rule_queue *queue = t->guarded ? rulebook_queue(&s->book, &ask) : NULL;
     struct str words;
-    if (!snap_node_fits(&s->nodes.items[node], &a) || !sight_quota_allows(t, j, p->a, &words) ||
+    if ((queue && queue->stop_policy != QUEUE_GOES) || !snap_node_fits(&s->nodes.items[node], &a) || !sight_quota_allows(t, j,
+        p->a, &words) ||
         (t->guarded && rulebook_refuses(&s->book, &ask)))
         return false;
     const struct placement place = { job, node, devices_pick(&s->nodes.items[node].devices, a.gpus, a.gpu_milli) };
@@ -280,6 +332,10 @@ void placement_plan(struct snapshot *s, struct arena *a, struct plan *ret)
         i = add_queue(&p, lanes, i);
     snapshot_fill(s);
     place_claims(&p);
+    for (size_t i = 0; i < p.n; i++) {
+        weigh(&p, &p.heap[i]);
+        (void)pick_lane(&p, &p.heap[i]);
+    }
     for (size_t i = p.n; i-- > 0;)
         sift_down(&p, i);
     ground_init(&p.ground, s, a);

@@ -2,8 +2,10 @@
 /* preempt.c - jobs in their order, each over the machines that it may use; what leaves already counts as free to come. */
 #include "scheduler/plan/preempt.h"
 #include "scheduler/plan/order.h"
+#include "scheduler/plan/reclaim.h"
 #include "scheduler/plan/sight.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +22,11 @@ struct choice {
     struct arena *a;
     struct snap_node *rooms;            /* as they are when all that leaves has left */
     int64_t *slots, *gpus;              /* by tenant: used then */
+    struct rulebook book, runs;         /* the same; the latter without what those who wait are to get */
+    int64_t *borrowers;                 /* by cohort of its rules: how many are beyond their nominal */
     size_t *first, *next;               /* holders by machine, from 1 */
+    size_t *at;                         /* machines of holders; SIZE_MAX: it takes no work now */
+    bool *borrows;                      /* holders that would go because they borrow, for the job that is looked at */
     int64_t looks;
     struct preemption *ret;
 };
@@ -63,7 +69,71 @@ static int leaves_after(const struct snap_holder *x, const struct snap_holder *y
 static int by_leaving(const void *a, const void *b, void *ctx)
 {
     const struct choice *c = ctx;
-    return leaves_after(&c->h.items[*(const size_t *)a], &c->h.items[*(const size_t *)b]);
+    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    if (c->borrows[x] != c->borrows[y])
+        return c->borrows[x] ? -1 : 1;
+    return leaves_after(&c->h.items[x], &c->h.items[y]);
+}
+
+static struct rule_ask holder_rule_ask(const struct choice *c, size_t holder)
+{
+    const struct snap_holder *h = &c->h.items[holder];
+    const struct snap_node *n = c->at[holder] == SIZE_MAX ? NULL : &c->rooms[c->at[holder]];
+    return (struct rule_ask){ h->tenant_id, h->project_id, h->queue, n ? n->flavor : STR_NULL, n ? n->zone : STR_NULL, h->slots,
+                              h->gpus };
+}
+
+static bool same_queue(const struct snap_job *j, const struct snap_holder *h)
+{
+    return uuid_eq(j->tenant_id, h->tenant_id) && uuid_eq(j->project_id, h->project_id) && str_eq(j->queue, h->queue);
+}
+
+/* Whether it may go for the job, as things stand in the book. */
+static bool may_go(struct choice *c, const struct snap_job *j, const struct snap_node *n, size_t holder)
+{
+    const struct snap_holder *h = &c->h.items[holder];
+    const struct rule_ask ask = sight_rule_ask(&c->s->tenants.items[j->tenant], j, n), held = holder_rule_ask(c, holder);
+    const struct rule_queue *mine = rulebook_queue(&c->book, &ask), *its = rulebook_queue(&c->book, &held);
+    const struct reclaim_rank x = { j->class_value, j->priority, j->submitted_at, j->job_id },
+                              y = { h->class_value, h->priority, h->submitted_at, h->job_id };
+    c->borrows[holder] = false;
+    if (!preempt_may_leave(h))
+        return false;
+    if (mine && same_queue(j, h))
+        return reclaim_within(mine->within_cluster_queue, &x, &y);
+    if (!mine && !its)
+        return preempt_goes_before(j, h);
+    if (!mine || mine->reclaim_within_cohort == RECLAIM_NEVER ||
+        (mine->reclaim_within_cohort == RECLAIM_LOWER_PRIORITY && !reclaim_is_lower(&y, &x)))
+        return false;
+    c->borrows[holder] = reclaim_owes(&c->book, &c->runs, &ask, &held);
+    return c->borrows[holder];
+}
+
+/* A machine as it would be, and what the job's tenant would hold, with those gone that are tried. */
+struct trial {
+    const struct snap_job *j;
+    size_t node;
+    struct snap_node room;
+    int64_t slots, gpus;                /* given back of the job's tenant */
+};
+
+static void try_gone(struct choice *c, struct trial *t, size_t holder, bool is_gone)
+{
+    const struct snap_holder *h = &c->h.items[holder];
+    const struct ask a = holder_ask(h);
+    const struct rule_ask held = holder_rule_ask(c, holder);
+    const int64_t sign = is_gone ? 1 : -1;
+    if (c->at[holder] == t->node && is_gone)
+        snap_node_give(&t->room, &a, (uint64_t)h->devices);
+    else if (c->at[holder] == t->node)
+        snap_node_take(&t->room, &a, (uint64_t)h->devices);
+    if (uuid_eq(h->tenant_id, t->j->tenant_id)) {
+        t->slots += sign * h->slots;
+        t->gpus += sign * h->gpus;
+    }
+    (is_gone ? rulebook_give : rulebook_take)(&c->book, &held);
+    (is_gone ? rulebook_give : rulebook_take)(&c->runs, &held);
 }
 
 static bool fits(const struct choice *c, const struct snap_job *j, const struct snap_node *n, int64_t slots, int64_t gpus)
@@ -73,56 +143,77 @@ static bool fits(const struct choice *c, const struct snap_job *j, const struct 
     struct rule_ask ask = sight_rule_ask(t, j, n);
     return snap_node_fits(n, &a) && c->slots[j->tenant] - slots + j->slots <= t->slots_limit &&
            (!j->gpus || c->gpus[j->tenant] - gpus + j->gpus <= t->gpus_limit) &&
-           (!t->guarded || !rulebook_refuses(&c->s->book, &ask));
+           (!t->guarded || !rulebook_refuses(&c->book, &ask));
 }
 
-/* Whether the job fits when those have left. All of them are its tenant's, or their going frees nothing of its quota. */
-static bool fits_without(const struct choice *c, const struct snap_job *j, size_t node, const size_t *who, size_t n)
+static bool trial_fits(const struct choice *c, const struct trial *t)
 {
-    struct snap_node room = c->rooms[node];
-    int64_t slots = 0, gpus = 0;
-    for (size_t i = 0; i < n; i++) {
-        const struct snap_holder *h = &c->h.items[who[i]];
-        const struct ask a = holder_ask(h);
-        snap_node_give(&room, &a, (uint64_t)h->devices);
-        slots += uuid_eq(h->tenant_id, j->tenant_id) ? h->slots : 0;
-        gpus += uuid_eq(h->tenant_id, j->tenant_id) ? h->gpus : 0;
-    }
-    return fits(c, j, &room, slots, gpus);
+    return fits(c, t->j, &t->room, t->slots, t->gpus);
 }
 
-/* As few as make room there, the first to leave first. False: all of them would not be enough. */
-static bool choose_on(struct choice *c, const struct snap_job *j, size_t node, struct victims *ret)
+/* Those that are not needed stay, the last to leave first; then each of the rest must have its reason with the others gone. */
+static bool prune(struct choice *c, struct trial *t, size_t *items, size_t *n)
 {
-    size_t n = 0, kept = 0;
-    for (size_t i = c->first[node]; i; i = c->next[i - 1], c->looks++) {
-        const struct snap_holder *h = &c->h.items[i - 1];
-        if (preempt_may_leave(h) && preempt_goes_before(j, h))
-            ret->items[n++] = i - 1;
-    }
-    if (!n || !fits_without(c, j, node, ret->items, n))
-        return false;
-    qsort_r(ret->items, n, sizeof *ret->items, by_leaving, c);
-    for (size_t few = 1; few < n; few++)
-        if (fits_without(c, j, node, ret->items, few))
-            n = few;
-    for (size_t i = n; i-- > 0;) {      /* those that are not needed, the last to leave first */
-        size_t one = ret->items[i];
-        memmove(&ret->items[i], &ret->items[i + 1], (n - i - 1) * sizeof one);
-        if (fits_without(c, j, node, ret->items, n - 1)) {
-            n--;
+    bool is_good = true;
+    for (size_t i = *n; i-- > 0;) {
+        try_gone(c, t, items[i], false);
+        if (trial_fits(c, t)) {
+            memmove(&items[i], &items[i + 1], (--*n - i) * sizeof *items);
             continue;
         }
-        memmove(&ret->items[i + 1], &ret->items[i], (n - i - 1) * sizeof one);
-        ret->items[i] = one;
+        try_gone(c, t, items[i], true);
     }
-    *ret = (struct victims){ .node = node, .items = ret->items, .n = n, .class_value = INT64_MIN };
-    for (; kept < n; kept++) {
-        const struct snap_holder *h = &c->h.items[ret->items[kept]];
+    for (size_t i = 0; i < *n && is_good; i++) {
+        try_gone(c, t, items[i], false);
+        is_good = may_go(c, t->j, &c->rooms[t->node], items[i]);
+        try_gone(c, t, items[i], true);
+    }
+    return is_good && *n && trial_fits(c, t);
+}
+
+/* As few of the n as make room on the machine. Leaves room and book as they were. False: all of them would not be enough. */
+static bool choose_of(struct choice *c, const struct snap_job *j, size_t node, size_t n, struct victims *ret)
+{
+    struct trial t = { .j = j, .node = node, .room = c->rooms[node] };
+    size_t few = 0;
+    bool fit = false;
+    qsort_r(ret->items, n, sizeof *ret->items, by_leaving, c);
+    for (size_t i = 0; i < n && !fit; i++) {
+        if (!may_go(c, j, &c->rooms[node], ret->items[i]))      /* what it borrowed is back already */
+            continue;
+        try_gone(c, &t, ret->items[i], true);
+        ret->items[few++] = ret->items[i];
+        fit = trial_fits(c, &t);
+    }
+    fit = fit && prune(c, &t, ret->items, &few);
+    for (size_t i = 0; i < few; i++)
+        try_gone(c, &t, ret->items[i], false);
+    *ret = (struct victims){ .node = node, .items = ret->items, .n = few, .class_value = INT64_MIN };
+    for (size_t i = 0; i < few; i++) {
+        const struct snap_holder *h = &c->h.items[ret->items[i]];
         ret->class_value = h->class_value > ret->class_value ? h->class_value : ret->class_value;
         ret->lost += lost_of(h);
     }
-    return n && fits_without(c, j, node, ret->items, n);
+    return fit;
+}
+
+static bool choose_on(struct choice *c, const struct snap_job *j, size_t node, struct victims *ret)
+{
+    size_t n = 0;
+    for (size_t i = c->first[node]; i; i = c->next[i - 1], c->looks++)
+        if (may_go(c, j, &c->rooms[node], i - 1))
+            ret->items[n++] = i - 1;
+    return n && choose_of(c, j, node, n, ret);
+}
+
+/* The machine has room, and a quota rule stands before the job: those of the zone who hold it. */
+static bool choose_in_zone(struct choice *c, const struct snap_job *j, size_t node, struct victims *ret)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->h.n; i++, c->looks++)
+        if (c->at[i] != SIZE_MAX && str_eq(c->rooms[c->at[i]].zone, c->rooms[node].zone) && may_go(c, j, &c->rooms[node], i))
+            ret->items[n++] = i;
+    return n && choose_of(c, j, node, n, ret);
 }
 
 static bool is_better(const struct victims *x, const struct victims *y)
@@ -143,16 +234,23 @@ static bool could(const struct choice *c, const struct snap_job *j, size_t node)
 static void book(struct choice *c, const struct snap_job *j, size_t node)
 {
     const struct ask a = snap_job_ask(j);
+    const struct rule_ask ask = sight_rule_ask(&c->s->tenants.items[j->tenant], j, &c->rooms[node]);
     snap_node_take(&c->rooms[node], &a, devices_pick(&c->rooms[node].devices, a.gpus, a.gpu_milli));
     c->slots[j->tenant] += j->slots;
     c->gpus[j->tenant] += j->gpus;
+    rulebook_take(&c->book, &ask);
 }
 
-static void leave(struct choice *c, const struct snap_holder *h, size_t node)
+static void leave(struct choice *c, size_t holder)
 {
+    const struct snap_holder *h = &c->h.items[holder];
     const struct ask a = holder_ask(h);
+    const struct rule_ask held = holder_rule_ask(c, holder);
     const int64_t t = snap_tenant_find(c->s, h->tenant_id);
-    snap_node_give(&c->rooms[node], &a, (uint64_t)h->devices);
+    rulebook_give(&c->book, &held);
+    rulebook_give(&c->runs, &held);
+    if (c->at[holder] != SIZE_MAX)
+        snap_node_give(&c->rooms[c->at[holder]], &a, (uint64_t)h->devices);
     if (t >= 0) {
         c->slots[t] -= h->slots;
         c->gpus[t] -= h->gpus;
@@ -171,6 +269,29 @@ static int by_id(const void *a, const void *b)
     return node_of(a, b);
 }
 
+/* Rules change while it is tried who goes; queues do not and are shared with the snapshot. */
+static struct rulebook copy_of(const struct rulebook *b, struct arena *a)
+{
+    struct rulebook r = *b;
+    r.rules.items = ARENA_ARRAY(a, struct rule, b->rules.n + 1);
+    r.cohorts = ARENA_ARRAY(a, struct rule_cohort, b->rules.n + 1);
+    if (b->rules.n) {
+        memcpy(r.rules.items, b->rules.items, b->rules.n * sizeof *b->rules.items);
+        memcpy(r.cohorts, b->cohorts, b->rules.n * sizeof *b->cohorts);
+    }
+    return r;
+}
+
+static void copy_book(struct choice *c)
+{
+    const struct rulebook *b = &c->s->book;
+    c->book = copy_of(b, c->a);
+    c->runs = copy_of(b, c->a);
+    c->borrowers = ARENA_ARRAY(c->a, int64_t, b->rules.n + 1);
+    for (size_t i = 0; i < b->rules.n; i++)
+        c->borrowers[b->rules.items[i].cohort] += b->rules.items[i].used > b->rules.items[i].nominal;
+}
+
 static void begin(struct choice *c)
 {
     const struct snapshot *s = c->s;
@@ -178,6 +299,8 @@ static void begin(struct choice *c)
     c->rooms = ARENA_ARRAY(c->a, struct snap_node, s->nodes.n + 1);
     c->first = ARENA_ARRAY(c->a, size_t, s->nodes.n + 1);
     c->next = ARENA_ARRAY(c->a, size_t, c->h.n + 1);
+    c->at = ARENA_ARRAY(c->a, size_t, c->h.n + 1);
+    c->borrows = ARENA_ARRAY(c->a, bool, c->h.n + 1);
     c->slots = ARENA_ARRAY(c->a, int64_t, s->tenants.n + 1);
     c->gpus = ARENA_ARRAY(c->a, int64_t, s->tenants.n + 1);
     for (size_t i = 0; i < s->nodes.n; i++) {
@@ -188,16 +311,27 @@ static void begin(struct choice *c)
         c->slots[i] = s->tenants.items[i].slots_used;
         c->gpus[i] = s->tenants.items[i].gpus_used;
     }
+    copy_book(c);
     qsort(places, s->nodes.n, sizeof *places, by_id);
     for (size_t i = 0; i < c->h.n; i++) {
         const struct place *p = bsearch(&c->h.items[i].node_id, places, s->nodes.n, sizeof *places, node_of);
+        c->at[i] = p ? p->node : SIZE_MAX;
         if (!p)
             continue;                   /* its machine takes no work now */
         if (c->h.items[i].is_leaving)
-            leave(c, &c->h.items[i], p->node);
+            leave(c, i);
         c->next[i] = c->first[p->node];
         c->first[p->node] = i + 1;
     }
+}
+
+static struct claim claim_of(const struct choice *c, const struct snap_job *j, struct uuid node_id, int64_t until_us)
+{
+    struct claim k = { .tenant_id = j->tenant_id, .job_id = j->job_id, .node_id = node_id, .ask = snap_job_ask(j),
+        .until_us = until_us,
+                       .project_id = j->project_id, .is_guarded = c->s->tenants.items[j->tenant].guarded };
+    snprintf(k.queue, sizeof k.queue, "%.*s", STR_ARG(j->queue));
+    return k;
 }
 
 /* Room that is being made for a job stays its own as long as one leaves for it. */
@@ -206,12 +340,11 @@ static bool goes_on(struct choice *c, const struct snap_job *j, struct claims *c
     struct claim *k = claims_find(claims, j->tenant_id, j->job_id);
     size_t node = 0, leaving = SIZE_MAX;
     for (size_t i = 0; i < c->h.n; i++)
-        if (c->h.items[i].is_leaving && uuid_eq(c->h.items[i].leaves_for, j->job_id) &&
-            uuid_eq(c->h.items[i].tenant_id, j->tenant_id))
+        if (c->h.items[i].is_leaving && uuid_eq(c->h.items[i].leaves_for, j->job_id))
             leaving = i;
     if (!k && leaving == SIZE_MAX)
         return false;
-    const struct uuid id = k ? k->node_id : c->h.items[leaving].node_id;
+    const struct uuid id = k ? k->node_id : c->h.items[leaving].node_id;        /* a new leader does not know another one */
     while (node < c->s->nodes.n && !uuid_eq(c->s->nodes.items[node].node_id, id))
         node++;
     if (node == c->s->nodes.n || !could(c, j, node) || !fits(c, j, &c->rooms[node], 0, 0)) {
@@ -220,8 +353,8 @@ static bool goes_on(struct choice *c, const struct snap_job *j, struct claims *c
         return false;
     }
     const int64_t until = leaving == SIZE_MAX ? k->until_us : now_us + CLAIM_US;
-    if (!claims_put(claims, &(struct claim){ .tenant_id = j->tenant_id, .job_id = j->job_id, .node_id = id,
-                                             .ask = snap_job_ask(j), .until_us = until }))
+    const struct claim more = claim_of(c, j, id, until);
+    if (!claims_put(claims, &more))
         return false;
     book(c, j, node);
     return true;
@@ -231,7 +364,8 @@ static bool make_room(struct choice *c, size_t job, struct claims *claims, int64
 {
     const struct snap_job *j = &c->s->jobs.items[job];
     struct victims best = { .n = 0 }, one = { .items = ARENA_ARRAY(c->a, size_t, c->h.n + 1) };
-    bool found = false;
+    const struct ask a = snap_job_ask(j);
+    bool found = false, has_looked = false;
     for (size_t i = 0; i < c->s->nodes.n && c->looks < PREEMPT_LOOKS_MAX; i++, c->looks++) {
         if (!could(c, j, i))
             continue;
@@ -239,7 +373,9 @@ static bool make_room(struct choice *c, size_t job, struct claims *claims, int64
             book(c, j, i);
             return false;
         }
-        if (!choose_on(c, j, i, &one) || (found && !is_better(&one, &best)))
+        const bool is_quota = !has_looked && snap_node_fits(&c->rooms[i], &a);  /* one machine stands for all of them */
+        has_looked |= is_quota;
+        if (!(is_quota ? choose_in_zone(c, j, i, &one) : choose_on(c, j, i, &one)) || (found && !is_better(&one, &best)))
             continue;
         found = true;
         size_t *items = ARENA_ARRAY(c->a, size_t, one.n);
@@ -249,13 +385,12 @@ static bool make_room(struct choice *c, size_t job, struct claims *claims, int64
     }
     if (!found)
         return false;
-    const struct claim k = { .tenant_id = j->tenant_id, .job_id = j->job_id, .ask = snap_job_ask(j),
-                             .until_us = now_us + CLAIM_US, .node_id = c->s->nodes.items[best.node].node_id };
+    const struct claim k = claim_of(c, j, c->s->nodes.items[best.node].node_id, now_us + CLAIM_US);
     if (!claims_put(claims, &k))
         return false;
     for (size_t i = 0; i < best.n; i++) {
         struct snap_holder *h = &c->h.items[best.items[i]];
-        leave(c, h, best.node);
+        leave(c, best.items[i]);
         h->is_leaving = true;
         h->leaves_for = j->job_id;
         c->ret->evictions.items[c->ret->evictions.n++] = (struct eviction){ job, best.items[i] };
@@ -270,11 +405,17 @@ static int by_order(const void *a, const void *b, void *ctx)
     return order_compare(&c->s->jobs.items[*(const size_t *)a], &c->s->jobs.items[*(const size_t *)b]);
 }
 
-/* Somebody of its tenant runs in a lower class. */
+/* Somebody may go for it, at a first look. */
 static bool has_below(const struct choice *c, const struct snap_job *j)
 {
+    const struct rule_ask ask = sight_rule_ask(&c->s->tenants.items[j->tenant], j, NULL);
+    const struct rule_queue *mine = rulebook_queue(&c->book, &ask);
+    if (mine && mine->reclaim_within_cohort != RECLAIM_NEVER && reclaim_may_help(&c->book, &ask, c->borrowers))
+        return true;
+    if (mine && mine->within_cluster_queue == WITHIN_NEVER)
+        return false;
     for (size_t i = 0; i < c->h.n; i++)
-        if (preempt_goes_before(j, &c->h.items[i]))
+        if (mine ? same_queue(j, &c->h.items[i]) : preempt_goes_before(j, &c->h.items[i]))
             return true;
     return false;
 }

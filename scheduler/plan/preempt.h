@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* preempt.h - which running attempts make room for which waiting jobs.
  *
- * A job may send away attempts of its own tenant whose class is preemptible and of a lower value than its own, that have run for
- * their class's least time and were sent away fewer than PREEMPTIONS_MAX times. Since the value of classes strictly falls from
- * who goes first to who makes room, no two jobs send each other away.
- * Of one machine as few go as make room there, the lowest class and the least work since a checkpoint first; machines are
- * compared the same way. If all that may go would not make room, nobody goes.
- * Room that is about to be free belongs to the job that it is made for: a claim (claims.h).
- * Pure: the same pictures give the same choice; memory from the arena. */
+ * Attempts may go whose class is preemptible, that have run for their class's least time and were sent away fewer than
+ * PREEMPTIONS_MAX
+ * times. Which of them a job may send away:
+ *   in its own queue          as the queue's policy says (reclaim_within); a queue that nobody declared: those of a class of a
+ * lower value
+ *   in other queues           where its own is declared and may reclaim: those of whom it is owed what they borrow
+ * (reclaim_owes), of its
+ *                             tenant or of another one; where neither is declared: those of its tenant and of a class of a
+ * lower value
+ * Each of these strictly falls from who goes first to who makes room, so no two jobs send each other away.
+ * Of one machine as few go as make room there: borrowers first, then the lowest class and the least work since a checkpoint;
+ * machines
+ * are compared the same way. Where a machine has room and only a quota rule stands before the job, those who hold its quota in
+ * that
+ * zone go, wherever they run. Those who are not needed stay, and at last each one's reason is judged again with the others
+ * gone. If all
+ * that may go would not make room, nobody goes. Room that is about to be free belongs to the job that it is made for: a claim
+ * (claims.h). Pure: the same pictures give the same choice; memory from the arena. */
 #pragma once
 #include "scheduler/plan/claims.h"
 #include "scheduler/plan/snapshot.h"
@@ -24,6 +35,9 @@ struct snap_holder {
     int64_t preempted;                  /* times that the job was sent away before */
     bool is_leaving;                    /* it has been told to make room, */
     struct uuid leaves_for;             /* for this job */
+    struct uuid project_id;
+    struct str queue;
+    struct timestamp submitted_at;
 };
 struct holders { struct snap_holder *items; size_t n; };
 
@@ -37,7 +51,7 @@ struct preemption {
 
 /* It may be told to make room. */
 bool preempt_may_leave(const struct snap_holder *h);
-/* The job goes before the attempt, and they are of one tenant. */
+/* The job's class goes before the attempt's, and they are of one tenant. */
 bool preempt_goes_before(const struct snap_job *j, const struct snap_holder *h);
 
 /* After placement_plan of the same snapshot. h: marked is_leaving where they were chosen. claims: as placement_plan had them;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rulebook.c - the rules stand sorted by tenant, so those of one tenant are found by bisection and looked at one by one: a tenant has few.
- * A cohort keeps two sums, so that asking costs the rules of one tenant whatever the number of its neighbours. */
+/* rulebook.c - the rules stand sorted by tenant, place, resource, project and queue, so those about an ask are nine runs,
+ * found by bisection: a tenant may have a thousand queues. A cohort keeps sums, so that asking costs the same whatever the
+ * number of neighbours. */
 #include "scheduler/plan/rulebook.h"
 
 #include <stdlib.h>
@@ -9,10 +10,14 @@ enum { WHOLE = 1000000, WEIGHT = 1000 };
 
 const char *const rule_resource_names[] = { "slots", "gpus", "jobs", NULL };
 const char *const rule_place_names[] = { "tenant", "project", "queue", NULL };
+const char *const queue_mode_names[] = { "StrictFIFO", "BestEffortFIFO", NULL };
+const char *const queue_stop_names[] = { "None", "Hold", "HoldAndDrain", NULL };
+const char *const queue_within_names[] = { "Never", "LowerPriority", "LowerOrNewerEqualPriority", NULL };
+const char *const queue_reclaim_names[] = { "Never", "LowerPriority", "Any", NULL };
 
-static int by_tenant(const void *x, const void *y)
+/* The run that a rule stands in. */
+static int by_run(const struct rule *a, const struct rule *b)
 {
-    const struct rule *a = x, *b = y;
     int c = uuid_cmp(a->tenant_id, b->tenant_id);
     if (c)
         return c;
@@ -20,9 +25,27 @@ static int by_tenant(const void *x, const void *y)
         return a->place < b->place ? -1 : 1;
     if (a->resource != b->resource)
         return a->resource < b->resource ? -1 : 1;
-    if ((c = uuid_cmp(a->project_id, b->project_id)) || (c = str_cmp(a->queue, b->queue)) || (c = str_cmp(a->flavor, b->flavor)))
+    if ((c = uuid_cmp(a->project_id, b->project_id)))
+        return c;
+    return str_cmp(a->queue, b->queue);
+}
+
+static int by_tenant(const void *x, const void *y)
+{
+    const struct rule *a = x, *b = y;
+    int c = by_run(a, b);
+    if (c || (c = str_cmp(a->flavor, b->flavor)))
         return c;
     return str_cmp(a->zone, b->zone);
+}
+
+static int by_name(const void *x, const void *y)
+{
+    const struct rule_queue *a = x, *b = y;
+    int c = uuid_cmp(a->tenant_id, b->tenant_id);
+    if (c || (c = uuid_cmp(a->project_id, b->project_id)))
+        return c;
+    return str_cmp(a->name, b->name);
 }
 
 /* Cohorts are runs of equals in this order. */
@@ -60,6 +83,13 @@ static int64_t beyond(const struct rule *r, int64_t used)
     return used > guaranteed_of(r) ? used - guaranteed_of(r) : 0;
 }
 
+static int64_t usage_of(const struct rulebook *b, const struct rule *r)
+{
+    const struct rule_ask ask = { .tenant_id = r->tenant_id, .project_id = r->project_id, .queue = r->queue };
+    const struct rule_queue *q = r->place == RULE_QUEUE ? rulebook_queue(b, &ask) : NULL;
+    return !q ? 0 : r->resource == RULE_GPUS ? q->gpu_usage : q->slot_usage;
+}
+
 void rulebook_link(struct rulebook *b, struct arena *a)
 {
     size_t n = b->rules.n, k = 0;
@@ -67,6 +97,8 @@ void rulebook_link(struct rulebook *b, struct arena *a)
     b->cohorts = ARENA_ARRAY(a, struct rule_cohort, n + 1);
     if (n > 1)
         qsort(b->rules.items, n, sizeof *b->rules.items, by_tenant);
+    if (b->queues.n > 1)
+        qsort(b->queues.items, b->queues.n, sizeof *b->queues.items, by_name);
     for (size_t i = 0; i < n; i++)
         order[i] = &b->rules.items[i];
     if (n > 1)
@@ -74,8 +106,11 @@ void rulebook_link(struct rulebook *b, struct arena *a)
     for (size_t i = 0; i < n; i++) {
         k += i && by_cohort(order[i - 1], order[i]) != 0;
         order[i]->cohort = (int64_t)k;
+        order[i]->usage = usage_of(b, order[i]);
         b->cohorts[k].lendable += lendable_of(order[i]);
         b->cohorts[k].lent += beyond(order[i], order[i]->used);
+        b->cohorts[k].weights += order[i]->weight;
+        b->cohorts[k].usage += order[i]->usage;
     }
 }
 
@@ -92,12 +127,14 @@ int64_t rulebook_room(const struct rulebook *b, const struct rule *r)
     return room > 0 ? room : 0;
 }
 
-static size_t first_of(const struct rulebook *b, struct uuid tenant)
+/* The first rule that does not stand before the key's run, or behind it. */
+static size_t bound_of(const struct rulebook *b, const struct rule *key, bool is_end)
 {
     size_t low = 0, high = b->rules.n;
     while (low < high) {
         size_t mid = (low + high) / 2;
-        if (uuid_cmp(b->rules.items[mid].tenant_id, tenant) < 0)
+        int c = by_run(&b->rules.items[mid], key);
+        if (c < 0 || (is_end && c == 0))
             low = mid + 1;
         else
             high = mid;
@@ -105,46 +142,72 @@ static size_t first_of(const struct rulebook *b, struct uuid tenant)
     return low;
 }
 
-static bool is_about(const struct rule *r, const struct rule_ask *ask)
+const struct rule *rulebook_run(const struct rulebook *b, const struct rule_ask *ask, enum rule_place place,
+                                enum rule_resource resource, size_t *ret_n)
 {
-    if (r->place == RULE_PROJECT && !uuid_eq(r->project_id, ask->project_id))
-        return false;
-    if (r->place == RULE_QUEUE && (!uuid_eq(r->project_id, ask->project_id) || !str_eq(r->queue, ask->queue)))
-        return false;
-    return true;
+    const struct rule key = { .tenant_id = ask->tenant_id, .place = (int)place, .resource = (int)resource,
+                              .project_id = place == RULE_TENANT ? UUID_NIL : ask->project_id,
+                              .queue = place == RULE_QUEUE ? ask->queue : STR("") };
+    const size_t first = bound_of(b, &key, false);
+    *ret_n = bound_of(b, &key, true) - first;
+    return *ret_n ? &b->rules.items[first] : NULL;
 }
 
-static bool matches(const struct rule *r, const struct rule_ask *ask)
+const struct rule_queue *rulebook_queue(const struct rulebook *b, const struct rule_ask *ask)
 {
-    return is_about(r, ask) && (!r->flavor.len || str_eq(r->flavor, ask->flavor)) && (!r->zone.len || str_eq(r->zone, ask->zone));
+    const struct rule_queue key = { .tenant_id = ask->tenant_id, .project_id = ask->project_id, .name = ask->queue };
+    return b->queues.n ? bsearch(&key, b->queues.items, b->queues.n, sizeof key, by_name) : NULL;
 }
 
-static int64_t amount_of(const struct rule *r, const struct rule_ask *ask)
+bool rulebook_is_there(const struct rule *r, const struct rule_ask *ask)
 {
-    return r->resource == RULE_SLOTS ? ask->slots : r->resource == RULE_GPUS ? ask->gpus : 1;
+    return (!r->flavor.len || str_eq(r->flavor, ask->flavor)) && (!r->zone.len || str_eq(r->zone, ask->zone));
+}
+
+int64_t rulebook_amount(enum rule_resource resource, const struct rule_ask *ask)
+{
+    return resource == RULE_SLOTS ? ask->slots : resource == RULE_GPUS ? ask->gpus : 1;
 }
 
 const struct rule *rulebook_refuses(const struct rulebook *b, const struct rule_ask *ask)
 {
-    for (size_t i = first_of(b, ask->tenant_id); i < b->rules.n && uuid_eq(b->rules.items[i].tenant_id, ask->tenant_id); i++) {
-        const struct rule *r = &b->rules.items[i];
-        int64_t amount = amount_of(r, ask);
-        if (amount > 0 && matches(r, ask) && amount > rulebook_room(b, r))
-            return r;
-    }
+    for (int place = RULE_TENANT; place <= RULE_QUEUE; place++)
+        for (int resource = RULE_SLOTS; resource <= RULE_JOBS; resource++) {
+            size_t n;
+            const int64_t amount = rulebook_amount(resource, ask);
+            const struct rule *r = amount > 0 ? rulebook_run(b, ask, place, resource, &n) : NULL;
+            for (size_t i = 0; r && i < n; i++)
+                if (rulebook_is_there(&r[i], ask) && amount > rulebook_room(b, &r[i]))
+                    return &r[i];
+        }
     return NULL;
+}
+
+static void change(struct rulebook *b, const struct rule_ask *ask, int sign)
+{
+    for (int place = RULE_TENANT; place <= RULE_QUEUE; place++)
+        for (int resource = RULE_SLOTS; resource <= RULE_JOBS; resource++) {
+            size_t n;
+            const int64_t amount = sign * rulebook_amount(resource, ask);
+            const struct rule *run = amount ? rulebook_run(b, ask, place, resource, &n) : NULL;
+            for (size_t i = 0; run && i < n; i++) {
+                struct rule *r = &b->rules.items[run - b->rules.items + (ptrdiff_t)i];
+                if (!rulebook_is_there(r, ask))
+                    continue;
+                b->cohorts[r->cohort].lent += beyond(r, r->used + amount) - beyond(r, r->used);
+                r->used += amount;
+            }
+        }
 }
 
 void rulebook_take(struct rulebook *b, const struct rule_ask *ask)
 {
-    for (size_t i = first_of(b, ask->tenant_id); i < b->rules.n && uuid_eq(b->rules.items[i].tenant_id, ask->tenant_id); i++) {
-        struct rule *r = &b->rules.items[i];
-        if (!matches(r, ask))
-            continue;
-        int64_t amount = amount_of(r, ask);
-        b->cohorts[r->cohort].lent += beyond(r, r->used + amount) - beyond(r, r->used);
-        r->used += amount;
-    }
+    change(b, ask, 1);
+}
+
+void rulebook_give(struct rulebook *b, const struct rule_ask *ask)
+{
+    change(b, ask, -1);
 }
 
 struct str rulebook_words(const struct rulebook *b, const struct rule *r, const struct rule_ask *ask, struct arena *a)
@@ -155,7 +218,8 @@ struct str rulebook_words(const struct rulebook *b, const struct rule *r, const 
     struct str flavor = r->flavor.len ? str_fmt(a, " of flavor %.*s", STR_ARG(r->flavor)) : STR("");
     struct str zone = r->zone.len ? str_fmt(a, " in %.*s", STR_ARG(r->zone)) : STR("");
     int64_t room = rulebook_room(b, r);
-    return str_fmt(a, "needs %ld %s%.*s%.*s, %s%.*s uses %ld of its %ld and may take %ld more", (long)amount_of(r, ask), things[r->resource],
+    return str_fmt(a, "needs %ld %s%.*s%.*s, %s%.*s uses %ld of its %ld and may take %ld more",
+        (long)rulebook_amount(r->resource, ask), things[r->resource],
                    STR_ARG(flavor), STR_ARG(zone), who, STR_ARG(name), (long)r->used, (long)r->nominal, (long)room);
 }
 
@@ -169,29 +233,16 @@ int64_t rulebook_ratio(int64_t used, int64_t limit, int64_t weight)
     return r > INT64_MAX ? INT64_MAX : (int64_t)r;
 }
 
-int64_t rulebook_share(const struct rulebook *b, const struct rule_ask *ask)
-{
-    int64_t most = 0;
-    for (size_t i = first_of(b, ask->tenant_id); i < b->rules.n && uuid_eq(b->rules.items[i].tenant_id, ask->tenant_id); i++) {
-        const struct rule *r = &b->rules.items[i];
-        if (r->place == RULE_TENANT || !is_about(r, ask))
-            continue;
-        int64_t share = rulebook_ratio(r->used, r->nominal, r->weight);
-        most = share > most ? share : most;
-    }
-    return most;
-}
-
 int64_t rulebook_weight(const struct rulebook *b, struct uuid tenant_id, enum rule_resource resource)
 {
+    const struct rule_ask ask = { .tenant_id = tenant_id };
     int64_t least = -1;
-    for (size_t i = first_of(b, tenant_id); i < b->rules.n && uuid_eq(b->rules.items[i].tenant_id, tenant_id); i++) {
-        const struct rule *r = &b->rules.items[i];
-        if (r->place != RULE_TENANT || r->resource != (int)resource)
-            continue;
-        if (!r->flavor.len && !r->zone.len)
-            return r->weight;
-        least = least < 0 || r->weight < least ? r->weight : least;
+    size_t n;
+    const struct rule *r = rulebook_run(b, &ask, RULE_TENANT, resource, &n);
+    for (size_t i = 0; r && i < n; i++) {
+        if (!r[i].flavor.len && !r[i].zone.len)
+            return r[i].weight;
+        least = least < 0 || r[i].weight < least ? r[i].weight : least;
     }
     return least < 0 ? WEIGHT : least;
 }

@@ -32,6 +32,7 @@ struct snap_tenant {
     int64_t slots_used, slots_limit, gpus_used, gpus_limit;
     bool guarded;                       /* it has rules: look into the rule book */
     int64_t slots_weight, gpus_weight;  /* thousandths; of guarded tenants */
+    int64_t borrowed;                   /* of guarded tenants: share.h, of the tenant's rules; kept by placement_plan */
 };
 
 struct snap_job {

@@ -88,6 +88,7 @@ price.set
 project.create
 project.revoke
 project.update
+queue.set
 quota.set
 residency.deny
 role_binding.create

@@ -14,6 +14,9 @@
 #include "scheduler/plan_apply.h"
 #include "scheduler/plan_check.h"
 #include "scheduler/duty/due_jobs.h"
+#include "scheduler/duty/queue_usage.h"
+#include "scheduler/jobs/job_queue.h"
+#include "scheduler/jobs/queue_share.h"
 #include "scheduler/jobs/forecast.h"
 #include "scheduler/jobs/dependency.h"
 #include "scheduler/duty/dependencies.h"
@@ -78,7 +81,9 @@ void fixture_open(struct fixture *f)
 
 void fixture_open_wide(struct fixture *f, int connections)
 {
-    static const struct stmt *const *const app_lists[] = { residency_stmts, job_stmts, job_apply_stmts, node_stmts, invariants_stmts, watch_stmts, series_stmts, capacity_stmts, priority_class_stmts, job_dataset_stmts, job_output_stmts, project_stmts, quota_stmts, quota_rule_stmts,
+    static const struct stmt *const *const app_lists[] = { residency_stmts, job_stmts, job_apply_stmts, node_stmts,
+        invariants_stmts, watch_stmts, series_stmts, capacity_stmts, priority_class_stmts, job_queue_stmts, queue_share_stmts,
+        job_dataset_stmts, job_output_stmts, project_stmts, quota_stmts, quota_rule_stmts,
                                                          price_stmts, budget_stmts, usage_stmts, audit_event_stmts,
                                                          job_search_stmts, job_hold_stmts, dependency_stmts, forecast_stmts,
                                                          outlook_stmts, rules_own_stmts, board_stmts,
@@ -88,7 +93,8 @@ void fixture_open_wide(struct fixture *f, int connections)
     static const struct stmt *const *const sched_lists[] = { residency_stmts, audit_event_stmts, snapshot_stmts, rules_stmts,
                                                              plan_apply_stmts, holders_stmts, evict_stmts,
                                                              plan_check_stmts, reaper_stmts, budget_watch_stmts,
-                                                             due_jobs_stmts, dependencies_stmts, tenant_reaper_stmts,
+                                                             queue_usage_stmts, due_jobs_stmts, dependencies_stmts,
+                                                                 tenant_reaper_stmts,
                                                              node_scheduler_stmts, round_scheduler_stmts, system_facts_stmts,
                                                              lease_end_stmts, job_apply_stmts, job_pages_stmts, NULL };
     static const struct stmt *const *const probe_lists[] = { probe_stmts, NULL };

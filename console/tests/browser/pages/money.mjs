@@ -26,6 +26,12 @@ export async function seed(t) {
     nominal: 2,
     borrowing_limit: 2,
   });
+  const queue = await t.tenant('POST', '/v1/queues', {
+    name: 'night',
+    mode: 'StrictFIFO',
+    reclaim_within_cohort: 'Any',
+  });
+  t.ids.queue = queue.queue_id;
   await t.tenant('POST', '/v1/budgets', {
     name: 'Research',
     measure: 'money',
@@ -51,6 +57,9 @@ export default [
   { name: 'quotas-budget-new', path: '/quotas?tab=budgets', as: 'admin', act: dialog(/^(New budget|ميزانية جديدة)$/) },
   { name: 'quotas-usage', path: '/quotas?tab=usage', as: 'admin' },
   { name: 'quotas-prices', path: '/quotas?tab=prices', as: 'admin' },
+  { name: 'queues', path: '/queues', as: 'admin' },
+  { name: 'queue-new', path: '/queues', as: 'admin', act: dialog(/^(Declare a queue|إعلان طابور)$/) },
+  { name: 'queue', path: (ids) => `/queues/${ids.queue}`, as: 'admin' },
   { name: 'prices', path: '/prices', as: 'operator' },
   { name: 'approvals', path: '/approvals', as: 'admin' },
 ];

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// queues.test.ts - queues are declared, stopped and forgotten by those who may; a stopped one starts nothing and says so; the
+// share names
+// no other tenant.
+import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { api, makeTenant, must, problemOf, waitJob, type Api, type Ready } from '../harness.ts';
+
+const ready: Ready = inject('falaj');
+const any = { headers: { 'if-match': '*' } };
+let tenant: Api;
+let other: Api;
+
+beforeAll(async () => {
+  tenant = (await makeTenant(ready)).api;
+  other = (await makeTenant(ready)).api;
+}, 60_000);
+
+describe('a queue', () => {
+  test('is declared, changed, read and forgotten by its tenant alone', async () => {
+    const made = must(await tenant.post('/v1/queues', { name: 'night', mode: 'StrictFIFO' }), 201);
+    expect(made).toMatchObject({
+      name: 'night', mode: 'StrictFIFO', stop_policy: 'None', within_cluster_queue: 'Never', reclaim_within_cohort: 'Never',
+          version: 1 });
+    expect(made.queue_id).toMatch(/^que_/);
+    const path = `/v1/queues/${made.queue_id}`;
+    const again = await tenant.post('/v1/queues', { name: 'night' });
+    expect([again.status, problemOf(again).code]).toEqual([409, 'already_exists']);
+    const strange = await tenant.post('/v1/queues', { name: 'day', mode: 'Fast' });
+    expect([strange.status, problemOf(strange).errors?.[0]?.pointer]).toEqual([400, '/mode']);
+    expect((await tenant('PATCH', path, { body: { mode: 'BestEffortFIFO' } })).status).toBe(428);
+    expect(must(await tenant('PATCH', path, { body: { reclaim_within_cohort: 'Any' }, ...any }), 200)).toMatchObject({
+      mode: 'StrictFIFO', reclaim_within_cohort: 'Any', version: 2 });
+    for (const reply of [await other.get(path), await other.get(`${path}/share`), await other('PATCH', path, { body: {},
+        ...any }),
+      await other.delete(path, any)]) expect(reply.status).toBe(404);
+    expect(must(await other.get('/v1/queues'), 200).data).toEqual([]);
+    expect(must(await tenant.get('/v1/queues'), 200).data).toHaveLength(1);
+    expect((await tenant.delete(path, any)).status).toBe(204);
+    expect((await tenant.get(path)).status).toBe(404);
+  });
+
+  test('that is stopped starts nothing, says so, and goes on', async () => {
+    const made = must(await tenant.post('/v1/queues', { name: 'stopped', stop_policy: 'Hold' }), 201);
+    const job = must(await tenant.post('/v1/jobs', { name: 'waits', kind: 'noop', queue: 'stopped' }), 201);
+    for (let tries = 0; ; tries++) {
+      const seen = must(await tenant.get(`/v1/jobs/${job.job_id}`), 200);
+      expect(seen.state).toBe('PENDING');
+      if (seen.reason === 'QueueStopped') break;
+      expect(tries).toBeLessThan(200);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    expect(must(await tenant.get(`/v1/jobs/${job.job_id}/placement`), 200)).toMatchObject({ code: 'QueueStopped' });
+    must(await tenant('PATCH', `/v1/queues/${made.queue_id}`, { body: { stop_policy: 'None' }, ...any }), 200);
+    await waitJob(tenant, job.job_id);
+  });
+
+  test('tells its share', async () => {
+    const made = must(await tenant.post('/v1/queues', { name: 'shared' }), 201);
+    expect(must(await tenant.get(`/v1/queues/${made.queue_id}/share`), 200)).toMatchObject({ share: 0, parts: [],
+        waiting_jobs: 0 });
+    must(await tenant.post('/v1/quota-rules', { place: 'queue', queue: 'shared', resource: 'slots', nominal: 3 }), 201);
+    const share = must(await tenant.get(`/v1/queues/${made.queue_id}/share`), 200);
+    expect(share.sentence).toMatch(/^The queue shared uses 0 slots: its own are 3, /);
+    expect(share.parts[0]).toMatchObject({ resource: 'slots', nominal: 3, used: 0, borrowed: 0, lent: 0, fair: 0, weight: 1000 });
+  });
+});
