@@ -38,6 +38,7 @@ static bool same_key(const struct rule *a, const struct rule *b)
 static void random_book(struct rulebook *b, struct arena *a, uint64_t s)
 {
     seed = s * 2654435761u + 7;
+    *b = (struct rulebook){ 0 };
     b->rules.items = ARENA_ARRAY(a, struct rule, RULES);
     b->rules.n = 0;
     for (int i = 0; i < RULES; i++) {
