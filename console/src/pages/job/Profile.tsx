@@ -55,8 +55,8 @@ export function Profile({ result }: { result: unknown }) {
           steps: number(whole.steps),
           ms: number(whole.ms, 4),
           wait: percent(whole.data_wait),
-          gflops: number(whole.peak_gflops, 3),
-          gbytes: number(whole.peak_gbytes, 3),
+          gflops: `\u2068${number(whole.peak_gflops, 3)} GFLOP/s\u2069`,
+          gbytes: `\u2068${number(whole.peak_gbytes, 3)} GB/s\u2069`,
         })}
       </p>
       <Table variant="compact" aria-label={t('job.profile')} gridBreakPoint="grid-md">
