@@ -79,18 +79,18 @@ struct lines {
     size_t *line_of;                    /* of the platform: by tenant */
     size_t n;
     struct clock_line *lines;           /* their names */
+    struct step *steps;                 /* room for those of one line: there are as many lines as zones times who */
 };
 
-static int64_t held_by(const struct board *b, size_t tenant)
+/* By tenant: the slots that its jobs hold or want. */
+static int64_t *wants_of(const struct board *b, struct arena *a)
 {
-    int64_t sum = 0;
+    int64_t *sums = ARENA_ARRAY(a, int64_t, b->in.base.tenants.n + 1);
     for (size_t i = 0; i < b->in.nlive; i++)
-        if (b->in.live[i].job.tenant == (int64_t)tenant)
-            sum += b->in.live[i].job.slots;
+        sums[b->in.live[i].job.tenant] += b->in.live[i].job.slots;
     for (size_t i = 0; i < b->in.base.jobs.n; i++)
-        if (b->in.base.jobs.items[i].tenant == (int64_t)tenant)
-            sum += b->in.base.jobs.items[i].slots;
-    return sum;
+        sums[b->in.base.jobs.items[i].tenant] += b->in.base.jobs.items[i].slots;
+    return sums;
 }
 
 /* A tenant's clock has two lines; the platform's one for each of the tenants that hold or want most, and one for the rest. */
@@ -98,17 +98,16 @@ static void find_lines(const struct board *b, bool is_platform, struct arena *a,
 {
     const size_t n = b->in.base.tenants.n;
     *l = (struct lines){ .b = b, .is_platform = is_platform, .line_of = ARENA_ARRAY(a, size_t, n + 1),
-                         .lines = ARENA_ARRAY(a, struct clock_line, CLOCK_LINES + 1) };
+                         .lines = ARENA_ARRAY(a, struct clock_line, CLOCK_LINES + 1),
+                         .steps = ARENA_ARRAY(a, struct step, 2 * (b->in.nlive + b->in.base.jobs.n) + 1) };
     if (!is_platform) {
         l->lines[l->n++] = (struct clock_line){ .who = STR("own") };
         l->lines[l->n++] = (struct clock_line){ .who = STR("others") };
         return;
     }
-    int64_t *wants = ARENA_ARRAY(a, int64_t, n + 1);
-    for (size_t i = 0; i < n; i++) {
+    const int64_t *wants = wants_of(b, a);
+    for (size_t i = 0; i < n; i++)
         l->line_of[i] = CLOCK_LINES;
-        wants[i] = held_by(b, i);
-    }
     while (l->n < CLOCK_LINES) {
         size_t most = n;
         for (size_t i = 0; i < n; i++)
@@ -140,7 +139,7 @@ static int by_time(const void *a, const void *b)
 /* Steps into sums, on a grid that bounds their number. */
 static struct slice points_of(const struct ahead_in *in, struct step *s, size_t n, struct arena *a)
 {
-    struct clock_point *p = ARENA_ARRAY(a, struct clock_point, CLOCK_POINTS + 2);
+    struct clock_point *p = ARENA_ARRAY(a, struct clock_point, (n < CLOCK_POINTS ? n : CLOCK_POINTS) + 2);
     const int64_t grid = (in->until_us - in->now_us) / CLOCK_POINTS + 1;
     size_t k = 0;
     qsort(s, n, sizeof *s, by_time);
@@ -168,7 +167,7 @@ static void add_steps(struct step *s, size_t *n, int64_t from_us, int64_t until_
 static struct slice line_points(const struct lines *l, const struct ahead *x, struct str zone, size_t line, struct arena *a)
 {
     const struct ahead_in *in = &l->b->in;
-    struct step *s = ARENA_ARRAY(a, struct step, 2 * (in->nlive + x->starts.n) + 1);
+    struct step *s = l->steps;
     size_t n = 0;
     for (size_t i = 0; i < in->nlive; i++) {
         const struct ahead_live *h = &in->live[i];
@@ -201,8 +200,7 @@ static void tell_zone(const struct lines *l, const struct ahead *x, struct str z
 
 /* --- jobs --- */
 
-static void tell_start(const struct board *b, const struct ahead *x, const struct ahead_start *s, struct arena *a,
-                       struct clock_job *ret)
+static void tell_start(const struct board *b, const struct ahead *x, const struct ahead_start *s, struct clock_job *ret)
 {
     const struct snap_job *j = &b->in.base.jobs.items[s->job];
     const struct snap_node *n = &b->in.base.nodes.items[s->machine];
@@ -225,7 +223,6 @@ static void tell_start(const struct board *b, const struct ahead *x, const struc
         ret->after = STR("others");
     else if (b->in.waits[s->job].ready_us > b->in.now_us)
         ret->after = STR("begin_at");
-    (void)a;
 }
 
 static int by_end(const void *a, const void *b)
@@ -267,7 +264,7 @@ static void tell_waiting(const struct board *b, const struct ahead *x, struct ar
     for (size_t i = 0; i < x->starts.n; i++) {
         is_placed[x->starts.items[i].job] = true;
         if (b->waits[x->starts.items[i].job].is_own && n < CLOCK_JOBS)
-            tell_start(b, x, &x->starts.items[i], a, &starts[n++]);
+            tell_start(b, x, &x->starts.items[i], &starts[n++]);
     }
     for (size_t i = 0; i < b->in.base.jobs.n; i++) {
         const struct snap_job *j = &b->in.base.jobs.items[i];
@@ -385,7 +382,7 @@ enum errc job_clock_read(struct work *w, const struct job *job, int64_t hours, s
     ret->detail = x.why[at].message;
     for (size_t i = 0; i < x.starts.n; i++)
         if (x.starts.items[i].job == at) {
-            tell_start(&b, &x, &x.starts.items[i], w->arena, &ret->start);
+            tell_start(&b, &x, &x.starts.items[i], &ret->start);
             ret->state = x.starts.items[i].at_us == b.in.now_us ? STR("now") : STR("later");
         }
     if (str_eq_c(ret->state, "now") || b.in.waits[at].ready_us > b.in.now_us)

@@ -5,9 +5,10 @@
 #include "core/base/assert.h"
 #include "scheduler/plan/placement.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
-enum { STEP_BYTES = 256 << 20, COARSE = 200, GRAIN_US = 1000000 };
+enum { STEP_BYTES = 256 << 20, COARSE = 200, GRAIN_US = 1000000, DEVICES_TEXT = 48 };
 
 struct held { struct ahead_live l; bool has_ended; };
 
@@ -19,6 +20,7 @@ struct run {
     size_t *by_id;                      /* jobs by tenant and id */
     bool *is_placed;                    /* by job */
     struct snapshot s;                  /* of this moment */
+    char **devices_text;                /* by machine: room for its `held` */
 };
 
 static int compare(const struct snap_job *a, const struct snap_job *b)
@@ -61,6 +63,20 @@ static void copy_book(struct run *r)
     rulebook_link(&r->s.book, r->scratch);
 }
 
+/* Room for all at once: a machine with shares of GPUs has thousands of attempts. */
+static void make_devices_text(struct run *r)
+{
+    const size_t n = r->s.nodes.n;
+    size_t *many = ARENA_ARRAY(r->scratch, size_t, n + 1);
+    r->devices_text = ARENA_ARRAY(r->scratch, char *, n + 1);
+    for (size_t i = 0; i < r->nheld; i++)
+        if (!r->held[i].has_ended && r->held[i].l.machine != AHEAD_NONE && r->held[i].l.job.gpus > 0)
+            many[r->held[i].l.machine]++;
+    for (size_t i = 0; i < n; i++)
+        if (many[i])
+            r->devices_text[i] = ARENA_ARRAY(r->scratch, char, many[i] * DEVICES_TEXT);
+}
+
 static void hold(struct run *r, const struct ahead_live *l)
 {
     struct snap_tenant *t = &r->s.tenants.items[l->job.tenant];
@@ -80,10 +96,12 @@ static void hold(struct run *r, const struct ahead_live *l)
     n->free_gpus -= l->job.gpus;
     n->used_cpu_milli += a.cpu_milli;
     n->used_memory_bytes += a.memory_bytes;
-    if (l->job.gpus > 0)
-        n->held = str_fmt(r->scratch, "%.*s%s%llu:%lld:%d", STR_ARG(n->held), n->held.len ? "," : "",
-                          (unsigned long long)l->devices,
-                          (long long)l->job.gpus, (int)a.gpu_milli);
+    if (l->job.gpus <= 0)
+        return;
+    char *text = r->devices_text[l->machine];
+    const int len = snprintf(text + n->held.len, DEVICES_TEXT, "%s%llu:%lld:%d", n->held.len ? "," : "",
+                             (unsigned long long)l->devices, (long long)l->job.gpus, (int)a.gpu_milli);
+    n->held = str_n(text, n->held.len + (size_t)len);
 }
 
 /* All that is there at that moment, and who may go then. Returns how many wait. */
@@ -103,6 +121,7 @@ static size_t look(struct run *r, int64_t at_us)
     for (size_t i = 0; i < b->tenants.n; i++)
         r->s.tenants.items[i] = b->tenants.items[i];
     copy_book(r);
+    make_devices_text(r);
     for (size_t i = 0; i < r->nheld; i++)
         if (!r->held[i].has_ended)
             hold(r, &r->held[i].l);

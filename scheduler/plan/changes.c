@@ -187,19 +187,23 @@ static int64_t wanted(const struct trial *t, bool of_gpus)
     return sum;
 }
 
-/* The first rule of its tenant whose nominal, raised, lets it start. */
+/* The first rule about the job whose nominal, raised, lets it start: a tenant may have rules of a thousand other queues. */
 static void try_rules(struct trial *t)
 {
+    const struct rule_ask ask = { .tenant_id = t->j->tenant_id, .project_id = t->j->project_id, .queue = t->j->queue };
     struct rulebook *b = &t->in.base.book;
-    for (size_t i = 0; i < b->rules.n; i++) {
-        struct rule *r = &b->rules.items[i];
-        const size_t had = t->n;
-        if (!uuid_eq(r->tenant_id, t->t->tenant_id) || r->resource == RULE_JOBS)
-            continue;
-        try_number(t, CHANGE_RULE, &r->nominal, r->nominal + wanted(t, r->resource == RULE_GPUS), 1);
-        if (t->n > had)
-            return;
-    }
+    size_t tried = 0, n;
+    for (int place = RULE_TENANT; place <= RULE_QUEUE; place++)
+        for (int resource = RULE_SLOTS; resource <= RULE_GPUS; resource++) {
+            const struct rule *run = rulebook_run(b, &ask, place, resource, &n);
+            for (size_t i = 0; run && i < n && tried < CHANGE_WORDS_MAX; i++, tried++) {
+                struct rule *r = &b->rules.items[run - b->rules.items + (ptrdiff_t)i];
+                const size_t had = t->n;
+                try_number(t, CHANGE_RULE, &r->nominal, r->nominal + wanted(t, resource == RULE_GPUS), 1);
+                if (t->n > had)
+                    return;
+            }
+        }
 }
 
 size_t changes_find(const struct ahead_in *in, size_t job, const struct change_room *room, struct arena *a,

@@ -12,7 +12,7 @@ enum change_what { CHANGE_CLASS, CHANGE_PRIORITY, CHANGE_ZONE, CHANGE_POOL, CHAN
                    CHANGE_GPUS,
     CHANGE_SLOTS, CHANGE_QUOTA_GPUS, CHANGE_QUOTA_SLOTS, CHANGE_RULE, CHANGES };
 extern const char *const change_names[];        /* NULL-ended, by enum change_what; those of the job are named as its fields */
-enum { CHANGE_WORDS_MAX = 64 };                 /* classes, pools that are tried, at most of each */
+enum { CHANGE_WORDS_MAX = 64 };                 /* classes, pools, rules that are tried, at most of each */
 
 struct change {
     int what;

@@ -124,6 +124,30 @@ static void devices_and_quotas_hold_others_up(void **state)
     arena_free(a);
 }
 
+/* Thousands of shares of a machine's GPUs need room in proportion, not to their square. */
+static void many_shares_of_gpus_fit(void **state)
+{
+    (void)state;
+    enum { NODES = 4, SHARES = 4000 };
+    struct arena *a = arena_new(1 << 24);
+    static struct world x;
+    static struct ahead_live live[NODES * SHARES];
+    struct ahead r;
+    world_init(&x, NODES, 4096, 64, 1);
+    x.tenants[0].slots_limit = x.tenants[0].gpus_limit = 1000000;
+    for (size_t i = 0; i < NODES * SHARES; i++) {
+        live[i] = (struct ahead_live){ i % NODES, &x.nodes[i % NODES], job_of(1000 + i, 0, 1, 1), UINT64_C(1) << 63,
+                                       1100 * SEC };
+        live[i].job.gpu_milli = 1;
+    }
+    x.in.live = live;
+    x.in.nlive = NODES * SHARES;
+    wait_add(&x, 0, 1, 64, 10);         /* all of a machine's, when its shares are back */
+    ahead_run(&x.in, a, &r);
+    assert_int_equal(start_of(&r, 0)->at_us, 1100 * SEC);
+    arena_free(a);
+}
+
 static void rules_free_what_ends(void **state)
 {
     (void)state;
@@ -230,7 +254,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(each_starts_when_its_room_ends),
                                         cmocka_unit_test(devices_and_quotas_hold_others_up),
-                                            cmocka_unit_test(rules_free_what_ends),
+                                            cmocka_unit_test(many_shares_of_gpus_fit), cmocka_unit_test(rules_free_what_ends),
                                         cmocka_unit_test(its_own_time_comes_first),
                                             cmocka_unit_test(what_is_said_before_comes_true) };
     return cmocka_run_group_tests(tests, NULL, NULL);

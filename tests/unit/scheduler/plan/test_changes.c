@@ -161,6 +161,37 @@ static void a_quota_is_raised_by_what_lacks(void **state)
     arena_free(a);
 }
 
+/* A rule of another queue stands in nobody's way and is not tried, however many there are. */
+static void rules_of_other_queues_are_not_tried(void **state)
+{
+    (void)state;
+    enum { RULES = 20000 };
+    struct arena *a = arena_new(1 << 26);
+    static struct rule rules[RULES];
+    struct world x;
+    struct change c[CHANGES];
+    const struct change_room room = { .best_priority = -1000 };
+    size_t n;
+    for (int i = 0; i < RULES; i++)
+        rules[i] = (struct rule){ .tenant_id = { { 1 } }, .place = RULE_QUEUE, .resource = RULE_SLOTS,
+                                  .queue = str_fmt(a, "q%d", i), .flavor = STR(""), .zone = STR(""), .nominal = 1,
+                                  .lending_limit = 0, .weight = 1000 };
+    world_init(&x);
+    x.tenant.guarded = true;
+    x.tenant.slots_weight = x.tenant.gpus_weight = 1000;
+    x.in.base.book.rules.items = rules;
+    x.in.base.book.rules.n = RULES;
+    rulebook_link(&x.in.base.book, a);
+    x.jobs[0] = job_of(1, 2, 0);
+    x.jobs[0].queue = STR("q77");
+    n = changes_find(&x.in, 0, &room, a, c);
+    assert_true(str_eq_c(change_of(c, n, CHANGE_RULE)->to, "2"));
+    x.jobs[0].queue = STR("other");
+    x.jobs[0].zones.n = 0;
+    assert_int_equal(changes_find(&x.in, 0, &room, a, c), 0);
+    arena_free(a);
+}
+
 static void nothing_is_said_where_nothing_helps(void **state)
 {
     (void)state;
@@ -180,6 +211,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(room_is_found_elsewhere_or_with_less), cmocka_unit_test(models_and_memory_are_tried),
         cmocka_unit_test(who_goes_first_may_be_passed), cmocka_unit_test(a_quota_is_raised_by_what_lacks),
-        cmocka_unit_test(nothing_is_said_where_nothing_helps) };
+        cmocka_unit_test(rules_of_other_queues_are_not_tried), cmocka_unit_test(nothing_is_said_where_nothing_helps) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
