@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* board.c - four reads, each of a function that says aliases, put together as a snapshot in which nothing is in use. */
+/* board.c - five reads, each of a function that says aliases, put together as a snapshot in which nothing is in use. */
 #include "scheduler/mirror/board.h"
 #include "core/db/tx.h"
 #include "core/table/schema.h"
@@ -51,6 +51,16 @@ static const struct stmt queue_rules = { .name = "queue_rules", .params = "i", .
     "SELECT tenant_id, project_id, place, resource, queue, flavor, zone, nominal, borrowing_limit, lending_limit, weight, used\n"
     "  FROM queue_rules($1)" };
 
+SCHEMA_OF(rule_queue, "A declared queue under aliases", FIELD(rule_queue, tenant_id, 0, .doc = "Tenant"),
+    FIELD(rule_queue, project_id, 0, .doc = "Project"), FIELD(rule_queue, name, 0, .doc = "Queue, or an alias"),
+    FIELD_ENUM(rule_queue, mode, 0, queue_mode_names, .doc = "How its line goes"),
+    FIELD_ENUM(rule_queue, stop_policy, 0, queue_stop_names, .doc = "Whether it goes"),
+    FIELD_ENUM(rule_queue, within_cluster_queue, 0, queue_within_names, .doc = "Who of its own makes room"),
+    FIELD_ENUM(rule_queue, reclaim_within_cohort, 0, queue_reclaim_names, .doc = "Which borrowers make room"),
+    FIELD(rule_queue, slot_usage, 0, .doc = "Slot seconds"), FIELD(rule_queue, gpu_usage, 0, .doc = "GPU seconds"));
+static const struct stmt queue_declared = { .name = "queue_declared", .params = "i", .row = &rule_queue_schema,
+    .card = CARD_MANY, .sql = "SELECT " ROW_COLUMNS " FROM queue_declared($1)" };
+
 struct job_row {
     bool is_live, is_own, stays;
     struct uuid tenant_id, job_id, machine, project_id;
@@ -81,7 +91,7 @@ static const struct stmt queue_jobs = { .name = "queue_jobs", .params = "ii", .r
     "       class, runs, zones, slots, gpus, cpu_milli, memory_bytes, gpu_milli, class_value, priority, shape, depth, devices,\n"
     "       max_runtime_s, submitted_at, ready_at, begun_at\n"
     "  FROM queue_jobs($1, $2 * interval '1 second')" };
-const struct stmt *const board_stmts[] = { &queue_machines, &queue_tenants, &queue_rules, &queue_jobs, NULL };
+const struct stmt *const board_stmts[] = { &queue_machines, &queue_tenants, &queue_rules, &queue_declared, &queue_jobs, NULL };
 
 /* Machines that take nothing new stand behind the others, and are no part of what is planned. */
 struct seen { struct uuid machine; size_t index; const struct snap_node *node; };
@@ -125,6 +135,7 @@ static enum errc read_tenants(struct work *w, struct board *b, struct err *e)
     s->tenants.n = rows.n;
     b->tenants = ARENA_ARRAY(w->arena, struct board_tenant, rows.n + 1);
     TRY(db_many(w->tx, &queue_rules, ARGS(A_I64(RULES_MAX)), &s->book.rules, RULES_MAX, e));
+    TRY(db_many(w->tx, &queue_declared, ARGS(A_I64(RULES_MAX)), &s->book.queues, RULES_MAX, e));
     rulebook_link(&s->book, w->arena);
     for (size_t i = 0; i < rows.n; i++) {
         s->tenants.items[i] = (struct snap_tenant){ .tenant_id = r[i].tenant_id, .slots_limit = r[i].slots_limit,

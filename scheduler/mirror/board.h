@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* board.h - what a run of the planner ahead in time (scheduler/plan/ahead.h) begins from, read in a tenant's own transaction.
  *
- * The functions queue_* of the database tell what others hold and wait for under aliases, without names: enough to plan,
- * nothing to tell. In the platform's scope nothing is own and tenants have their names. Where waiting jobs may run is judged
- * by the database's judge of residency. Learned futures, room that is being made by preemption, and dependencies are not in
- * it. Memory: w->arena. Errors: those of the database. */
+ * The functions queue_* of the database tell what others hold, wait for and declared under aliases, without names: enough to
+ * plan, nothing to tell. In the platform's scope nothing is own and tenants have their names. Where waiting jobs may run is
+ * judged by the database's judge of residency. Learned futures, room that is being made by preemption, and dependencies are not
+ * in it. Memory: w->arena. Errors: those of the database. */
 #pragma once
 #include "core/base/work.h"
 #include "scheduler/plan/ahead.h"

@@ -101,10 +101,45 @@ static void the_next_plan_does_what_is_said(void **state)
         "SELECT count(*) FROM attempt a JOIN node n USING (node_id) WHERE live AND zone = 'ae-auh-1'"), 3);
 }
 
+/* A queue that is stopped starts nothing ahead either, whoever looks; nor can another tell its name. */
+static void a_stopped_queue_is_known(void **state)
+{
+    (void)state;
+    struct work w;
+    struct ahead x;
+    struct uuid held;
+    char t[UUID_TEXT];
+    uuid_text(f.tenant_b, t);
+    fixture_exec(&f, "INSERT INTO queue (tenant_id, queue_id, name, stop_policy, created_by) VALUES"
+                     " ('%s', gen_random_uuid(), 'night', 'Hold', gen_random_uuid())", t);
+    assert_int_equal(submit(&f, f.tenant_b, 1, 2, 3, &held), 1);
+    fixture_exec(&f, "UPDATE job SET queue = 'night' WHERE queued AND slots = 2");
+    const struct uuid tenants[] = { f.tenant_b, f.tenant_a };
+    for (int i = 0; i < 2; i++) {
+        struct board b = board_of(tenants[i], &w);
+        assert_int_equal(b.in.base.book.queues.n, 1);
+        assert_int_equal(str_eq_c(b.in.base.book.queues.items[0].name, "night"), i == 0);
+        ahead_run(&b.in, w.arena, &x);
+        for (size_t k = 0; k < x.starts.n; k++)
+            assert_int_not_equal(b.in.base.jobs.items[x.starts.items[k].job].slots, 2);
+        fixture_reader_done(&w);
+    }
+    fixture_exec(&f, "UPDATE queue SET stop_policy = 'None'");
+    struct board b = board_of(f.tenant_b, &w);
+    bool starts = false;
+    ahead_run(&b.in, w.arena, &x);
+    for (size_t k = 0; k < x.starts.n; k++)
+        starts |= b.in.base.jobs.items[x.starts.items[k].job].slots == 2;
+    assert_true(starts);
+    fixture_reader_done(&w);
+    cancel_job(&f, f.tenant_b, held);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(others_are_there_and_cannot_be_told),
                                         cmocka_unit_test(an_end_is_known_from_its_like),
-                                            cmocka_unit_test(the_next_plan_does_what_is_said) };
+                                        cmocka_unit_test(the_next_plan_does_what_is_said),
+                                        cmocka_unit_test(a_stopped_queue_is_known) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
