@@ -109,15 +109,20 @@ static enum errc find_teacher(struct work *w, const struct job *j, struct str zo
     return ERR_OK;
 }
 
-/* Behind what is there, the data set first; the job is of the strictest class of all. */
-static void read_source_by(struct work *w, struct job_submission *s, const struct source *m)
+/* Behind what is there, the data set first; the job's class is that of all together (job_input.h). */
+static enum errc read_source_by(struct work *w, struct job_submission *s, const struct source *m, struct err *e)
 {
+    const struct job_found found = { .object_id = m->version.object_id, .zone = m->object.zone,
+                                     .data_class = m->object.data_class };
     struct job_input *in = ARENA_ARRAY(w->arena, struct job_input, s->inputs.n + 1);
+    if (job_input_join(w, &s->job, &found, e) != ERR_OK) {
+        err_field(e, "%s", m->member);
+        return e->code;
+    }
     memcpy(in, s->inputs.items, s->inputs.n * sizeof *in);
-    in[s->inputs.n] = (struct job_input){ STR("model"), m->version.object_id };
+    in[s->inputs.n] = (struct job_input){ STR("model"), found.object_id };
     s->inputs = (struct slice){ in, s->inputs.n + 1 };
-    if (data_class_of(m->object.data_class) > data_class_of(s->job.data_class))
-        s->job.data_class = m->object.data_class;
+    return ERR_OK;
 }
 
 /* Fixes the version in the spec, so that the job says for ever what it read. */
@@ -153,8 +158,8 @@ enum errc job_prepare_train(struct work *w, struct job_submission *s, struct err
     json_encode(&train_job_schema, t, &b);
     TRY(job_dataset_read_by(w, s, &v, &b, e));
     if (has_start)
-        read_source_by(w, s, &start);
+        TRY(read_source_by(w, s, &start, e));
     if (has_teacher)
-        read_source_by(w, s, &teacher);
+        TRY(read_source_by(w, s, &teacher, e));
     return ERR_OK;
 }

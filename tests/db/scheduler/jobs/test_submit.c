@@ -31,6 +31,50 @@ static void a_model_that_could_not_be_stored_is_refused_at_submit(void **state)
     arena_free(arena);
 }
 
+/* A model in the data set's zone, whose object has that class. */
+static struct uuid add_model(const char *name, const char *data_class)
+{
+    struct uuid model = uuid_v7(clock_wall_us(&clock_system)), content = uuid_v7(clock_wall_us(&clock_system));
+    char t[UUID_TEXT], d[UUID_TEXT], o[UUID_TEXT];
+    uuid_text(f.tenant_a, t);
+    uuid_text(model, d);
+    uuid_text(content, o);
+    fixture_exec(&f, "INSERT INTO object (tenant_id, object_id, zone, kind, state, data_class, sha256, stored_sha256)"
+                     " VALUES ('%s','%s','ae-dxb-1','model','COMMITTED','%s', sha256('a'), sha256('b'));"
+                     "INSERT INTO model (tenant_id, model_id, name, latest_version, created_by) VALUES ('%s','%s','%s',1,'%s');"
+                     "INSERT INTO model_version (tenant_id, model_id, version, object_id, family, inputs, outputs, created_by)"
+                     " VALUES ('%s','%s',1,'%s','mlp',2,10,'%s')", t, o, data_class, t, d, name, o, t, d, o, o);
+    return model;
+}
+
+static enum errc submit_beside(const char *member, struct uuid model, struct job_submission *s, struct err *e)
+{
+    const char *spec = arena_printf(arena, "{\"dataset_id\":\"%.*s\",\"family\":\"mlp\",\"hidden\":[8],\"epochs\":1,"
+                                    "\"%s\":\"%.*s\"}", STR_ARG(id_text(arena, "dst", dataset)), member,
+                                    STR_ARG(id_text(arena, "mdl", model)));
+    return prepare(who, JOB_TRAIN, spec, NULL, 1, 0, s, e);
+}
+
+/* The data set is under the law of health: a model under another law of its own is no input of the same job. */
+static void models_under_another_law_are_refused(void **state)
+{
+    (void)state;
+    static const char *const members[] = { "start_from", "teacher" };
+    struct job_submission s;
+    struct err e;
+    arena = arena_new(64 << 20);
+    const struct uuid bank = add_model("bank", "banking"), open = add_model("open", "public");
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(submit_beside(members[i], bank, &s, &e), ERR_UNPROCESSABLE);
+        assert_string_equal(e.field, arena_printf(arena, "/spec/%s", members[i]));
+        assert_non_null(strstr(e.msg, "health and banking"));
+        assert_int_equal(submit_beside(members[i], open, &s, &e), ERR_OK);
+        assert_true(str_eq_c(s.job.data_class, "health"));
+        assert_int_equal(s.inputs.n, 2);
+    }
+    arena_free(arena);
+}
+
 static void data_stays_where_it_may_be(void **state)
 {
     (void)state;
@@ -108,7 +152,8 @@ static void a_batch_cannot_promise_a_budget_twice(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(data_stays_where_it_may_be), cmocka_unit_test(a_model_that_could_not_be_stored_is_refused_at_submit),
+        cmocka_unit_test(models_under_another_law_are_refused), cmocka_unit_test(data_stays_where_it_may_be),
+        cmocka_unit_test(a_model_that_could_not_be_stored_is_refused_at_submit),
         cmocka_unit_test(what_no_machine_can_run_is_refused_with_the_numbers),
         cmocka_unit_test(a_batch_cannot_promise_a_budget_twice),
     };
