@@ -787,6 +787,13 @@ CREATE FUNCTION public.queue_alias(what text) RETURNS uuid
     -- the body: migrations
 ALTER FUNCTION public.queue_alias(what text) OWNER TO falaj_owner;
 
+-- Name: queue_declared(bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.queue_declared(most bigint) RETURNS TABLE(tenant_id uuid, project_id uuid, name text, mode text, stop_policy text, within_cluster_queue text, reclaim_within_cohort text, slot_usage bigint, gpu_usage bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.queue_declared(most bigint) OWNER TO falaj_system;
+
 -- Name: queue_jobs(bigint, interval); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.queue_jobs(most bigint, until interval) RETURNS TABLE(is_live boolean, is_own boolean, tenant_id uuid, job_id uuid, name text, machine uuid, zone text, pool text, kind text, data_class text, queue text, project_id uuid, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint, gpu_milli bigint, gpu_models text, class text, class_value bigint, priority bigint, shape bigint, depth bigint, submitted_at timestamp with time zone, ready_at timestamp with time zone, begun_at timestamp with time zone, devices bigint, stays boolean, max_runtime_s bigint, runs text, zones text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -6078,6 +6085,10 @@ GRANT ALL ON FUNCTION public.provider_find(tenant_name text, provider_name text)
 -- Name: FUNCTION provider_names(tenant_name text); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.provider_names(tenant_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.provider_names(tenant_name text) TO falaj_app;
+
+-- Name: FUNCTION queue_declared(most bigint); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.queue_declared(most bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.queue_declared(most bigint) TO falaj_app;
 
 -- Name: FUNCTION queue_jobs(most bigint, until interval); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.queue_jobs(most bigint, until interval) FROM PUBLIC;

@@ -19,11 +19,11 @@ struct stuck { struct uuid node_id; struct str zone; };
 SCHEMA_OF(stuck, "A machine that does not end an attempt", FIELD(stuck, node_id, 0, .doc = "Machine"),
     FIELD(stuck, zone, 0, .doc = "Its zone"));
 #define STUCK "An attempt did not end in the time that it had to make room"
-static const struct stmt reaper_stuck = { .name = "reaper_stuck", .params = "i", .row = &stuck_schema, .card = CARD_MANY, .sql =
+static const struct stmt reaper_stuck = { .name = "reaper_stuck", .params = "ii", .row = &stuck_schema, .card = CARD_MANY, .sql =
     "UPDATE node SET state = 'DRAINING', is_drained = true, reason = '" STUCK "'\n"
-    " WHERE state = 'READY' AND node_id IN (SELECT node_id FROM attempt\n"
-    "         WHERE live AND lease_until >= clock_timestamp()\n"
-    "           AND evict_until < clock_timestamp() - $1 * interval '1 millisecond')\n"
+    " WHERE state = 'READY' AND node_id IN (SELECT DISTINCT a.node_id FROM attempt a JOIN node n ON n.node_id = a.node_id\n"
+    "         WHERE n.state = 'READY' AND a.live AND a.lease_until >= clock_timestamp()\n"
+    "           AND a.evict_until < clock_timestamp() - $1 * interval '1 millisecond' LIMIT $2)\n"
     "RETURNING node_id, zone" };
 
 /* Only on a machine that takes no more work: what was told since the machines were drained waits for the next pass. */
@@ -49,7 +49,7 @@ const struct stmt *const reaper_stmts[] = { &reaper_stuck, &reaper_overdue, &rea
 static enum errc drain_stuck(struct work *w, int64_t fence_ms, int64_t limit, struct err *e)
 {
     struct slice rows = { 0 };
-    TRY(db_many(w->tx, &reaper_stuck, ARGS(A_I64(fence_ms)), &rows, (size_t)limit, e));
+    TRY(db_many(w->tx, &reaper_stuck, ARGS(A_I64(fence_ms), A_I64(limit)), &rows, (size_t)limit, e));
     const struct stuck *s = rows.items;
     for (size_t i = 0; i < rows.n; i++) {
         struct audit_event ev = audit_event_of(w, AUDIT_NODE_DRAIN);

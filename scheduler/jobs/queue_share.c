@@ -7,6 +7,8 @@
 #include "scheduler/plan/divide.h"
 #include "scheduler/plan/share.h"
 
+#include <stdlib.h>
+
 SCHEMA_EXTERN(queue_part, "What a queue has of a resource",
     FIELD(queue_part, resource, F_ALWAYS, .doc = "slots or gpus"), FIELD(queue_part, flavor, F_ALWAYS,
         .doc = "Flavor; empty: all together"),
@@ -37,16 +39,19 @@ static const struct stmt share_waits = { .name = "queue_share_waits", .params = 
     .sql =
     "SELECT queue, sum(slots)::bigint AS slots, sum(gpus)::bigint AS gpus, count(*) AS jobs FROM (\n"
     "  SELECT queue, slots, gpus FROM job WHERE tenant_id = $1 AND queued AND not_before IS NULL\n"
-    "     AND project_id IS NOT DISTINCT FROM $2 LIMIT $3) j GROUP BY queue ORDER BY queue LIMIT $4" };
+    "     AND project_id IS NOT DISTINCT FROM $2 LIMIT $3) j GROUP BY queue ORDER BY queue COLLATE \"C\" LIMIT $4" };
 const struct stmt *const queue_share_stmts[] = { &share_waits, NULL };
 
+static int by_queue(const void *a, const void *b)
+{
+    return str_cmp(((const struct waits *)a)->queue, ((const struct waits *)b)->queue);
+}
+
+/* rows: in the order of by_queue. */
 static const struct waits *waits_of(struct slice rows, struct str queue)
 {
-    const struct waits *w = rows.items;
-    for (size_t i = 0; i < rows.n; i++)
-        if (str_eq(w[i].queue, queue))
-            return &w[i];
-    return NULL;
+    const struct waits key = { .queue = queue };
+    return rows.n ? bsearch(&key, rows.items, rows.n, sizeof key, by_queue) : NULL;
 }
 
 static int64_t waiting_for(struct slice rows, const struct rule *r)

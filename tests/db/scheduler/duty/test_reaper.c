@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_reaper.c - silence: expiry, pauses, NODE_FAIL, lost machines, new boots; and the edges of code and database are the same. */
 #include "tests/db/scheduler/fixture.h"
+#include "core/db/run_tx.h"
+#include "scheduler/duty/reaper.h"
 
 static struct fixture f;
 static struct machine m;
@@ -185,6 +187,41 @@ static void code_and_database_have_the_same_edges(void **state)
     assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job_edge"), n);
 }
 
+static enum errc reap_at_most(int64_t limit)
+{
+    struct arena *a = arena_new(16 << 20);
+    struct work w = { .app = &f.scheduler, .arena = a, .now_us = clock_wall_us(&clock_system) };
+    struct reaper_result r;
+    struct err why;
+    const enum errc rc = RUN_SYSTEM(&w, f.scheduler.pool, 0, reaper_pass(&w, limit, &r, &why), &why);
+    arena_free(a);
+    return rc;
+}
+
+#define DRAINED "SELECT count(*) FROM node WHERE state = 'DRAINING'"
+/* More machines hang than one pass takes: it takes some, and the next one the rest. */
+static void stuck_machines_are_drained_in_turns(void **state)
+{
+    (void)state;
+    static struct machine other;
+    struct uuid ids[2];
+    machine_up(&f, &other, "ae-dxb-1", "w2", 64, 0);
+    fixture_exec(&f, "UPDATE node SET state = 'READY', is_drained = false, last_seen_at = clock_timestamp()");
+    submit(&f, f.tenant_a, 2, 40, 3, ids);
+    assert_int_equal(plan(&f), 2);
+    fixture_exec(&f, "UPDATE attempt SET lease_until = now() + interval '1 hour', evict_until = now() - interval '1 hour',"
+                     " evict_for = gen_random_uuid() WHERE live");
+    assert_int_equal(reap_at_most(1), ERR_OK);
+    assert_int_equal(fixture_count(&f, DRAINED), 1);
+    assert_int_equal(reap_at_most(1), ERR_OK);
+    assert_int_equal(fixture_count(&f, DRAINED), 2);
+    reap(&f);
+    for (int i = 0; i < 2; i++) {
+        assert_string_equal(state_of(&f, ids[i]), "PENDING");
+        cancel_job(&f, f.tenant_a, ids[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +229,6 @@ int main(void)
         cmocka_unit_test(a_cancelled_job_that_expires_is_cancelled), cmocka_unit_test(a_silent_machine_is_lost_and_comes_back),
         cmocka_unit_test(a_new_boot_voids_old_leases), cmocka_unit_test(a_run_far_beyond_its_time_ends),
         cmocka_unit_test(a_serving_run_has_no_end_of_its_own),
-        cmocka_unit_test(code_and_database_have_the_same_edges) };
+        cmocka_unit_test(stuck_machines_are_drained_in_turns), cmocka_unit_test(code_and_database_have_the_same_edges) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
