@@ -4,7 +4,7 @@
 -- turns, and cannot be told. Waiting jobs are read as the planner reads them: of each tenant and shape the first, `most` in
 -- all and one of a shape at least; and those whose time comes within `until`. `zones`: where the database's judge of
 -- residency lets a waiting job run. `runs`: how many seconds the newest completed jobs of its kind and shape took, at most 20
--- of the newest 100 of that kind.
+-- of the newest 100 of that kind, which are looked for once for each kind among the tenant's newest 10000.
 CREATE OR REPLACE FUNCTION queue_jobs(most bigint, until interval)
 RETURNS TABLE (is_live boolean, is_own boolean, tenant_id uuid, job_id uuid, name text, machine uuid, zone text, pool text,
                kind text,
@@ -46,14 +46,18 @@ BEGIN
     UNION ALL
     SELECT false, j, NULL, j.slots, j.gpus, j.cpu_milli, j.memory_bytes, j.gpu_milli, 0, NULL, w.depth
       FROM w JOIN job j ON j.tenant_id = w.tenant_id AND j.job_id = w.job_id),
+  t AS MATERIALIZED (
+    SELECT s.tenant_id, e.shape, e.job_id, extract(epoch FROM e.finished_at - e.started_at)::bigint AS took,
+           row_number() OVER (PARTITION BY s.tenant_id, e.shape ORDER BY e.job_id DESC) AS place
+      FROM (SELECT DISTINCT (b.j).tenant_id, (b.j).kind FROM b) s CROSS JOIN LATERAL (
+        SELECT y.job_id FROM (
+          SELECT x.job_id, x.kind FROM job x
+           WHERE x.tenant_id = s.tenant_id AND x.ended = 'COMPLETED' ORDER BY x.job_id DESC LIMIT 10000) y
+         WHERE y.kind = s.kind ORDER BY y.job_id DESC LIMIT 100) n
+      JOIN job e ON e.tenant_id = s.tenant_id AND e.job_id = n.job_id AND e.started_at IS NOT NULL),
   r AS MATERIALIZED (
-    SELECT s.tenant_id, s.shape, (
-        SELECT string_agg(p.took::text, ',') FROM (
-          SELECT extract(epoch FROM q.finished_at - q.started_at)::bigint AS took FROM (
-            SELECT e.shape, e.started_at, e.finished_at, e.job_id FROM job e
-             WHERE e.tenant_id = s.tenant_id AND e.ended = 'COMPLETED' AND e.kind = s.kind ORDER BY e.job_id DESC LIMIT 100) q
-           WHERE q.shape = s.shape AND q.started_at IS NOT NULL ORDER BY q.job_id DESC LIMIT 20) p) AS runs
-      FROM (SELECT DISTINCT (b.j).tenant_id, (b.j).shape, (b.j).kind FROM b) s),
+    SELECT t.tenant_id, t.shape, string_agg(t.took::text, ',' ORDER BY t.job_id DESC) AS runs FROM t WHERE t.place <= 20
+     GROUP BY t.tenant_id, t.shape),
   z AS MATERIALIZED (
     SELECT s.tenant_id, s.data_class, s.kind, (
         SELECT string_agg(o.code, ',' ORDER BY o.code) FROM zone o

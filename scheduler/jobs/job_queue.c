@@ -4,6 +4,7 @@
 #include "core/db/tx.h"
 #include "scheduler/plan/rulebook.h"
 #include "tenants/access/principal.h"
+#include "tenants/home/project.h"
 
 SCHEMA_EXTERN(job_queue, "A queue as the tenant declared it",
     FIELD_ID(job_queue, queue_id, "que", F_ALWAYS, .doc = "The queue"),
@@ -52,12 +53,17 @@ const struct stmt *const job_queue_stmts[] = { &queue_lock, &queue_insert, &queu
 enum errc job_queue_create(struct work *w, const struct job_queue *in, struct job_queue *ret, struct err *e)
 {
     bool found = false;
+    struct uuid project;
+    TRY(project_for_new(w, w->tx, in->project_id, &project, e));
     db_queue(w->tx, &queue_lock, NO_ARGS, false);
-    TRY(db_maybe(w->tx, &queue_insert, ARGS(A_UUID(w->tenant_id), A_UUID(uuid_v7(w->now_us)), A_UUID_OR_NULL(in->project_id),
+    enum errc rc = db_maybe(w->tx, &queue_insert, ARGS(A_UUID(w->tenant_id), A_UUID(uuid_v7(w->now_us)), A_UUID_OR_NULL(project),
                  A_STR(in->name), A_STR(str_c(queue_mode_names[in->mode])), A_STR(str_c(queue_stop_names[in->stop_policy])),
                  A_STR(str_c(queue_within_names[in->within_cluster_queue])),
                  A_STR(str_c(queue_reclaim_names[in->reclaim_within_cohort])), A_UUID(w->principal->user_id), A_I64(QUEUES_MAX)),
-                 ret, &found, e));
+                 ret, &found, e);
+    if (rc == ERR_EXISTS)
+        return FAIL_AT(e, EXISTS, "/name", "Queue %.*s is declared already", STR_ARG(in->name));
+    TRY(rc);
     return found ? ERR_OK : FAIL(e, LIMIT, "The tenant has %d queues already; remove one first", QUEUES_MAX);
 }
 

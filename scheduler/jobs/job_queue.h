@@ -5,7 +5,8 @@
  * (docs/adr/0054). What a queue has of its own, may borrow and lends stands in the quota rules of its name
  * (tenants/accounts/quota_rule.h); share.h and preempt.h in scheduler/plan/ have the arithmetic. A change takes the planners'
  * lock, so a plan that was made before it starts nothing that it forbids. Usage is summed up by the leader
- * (scheduler/duty/queue_usage.h). Memory: w->arena. Errors: NOT_FOUND, EXISTS (project and name), LIMIT, PRECONDITION. */
+ * (scheduler/duty/queue_usage.h). Memory: w->arena. Errors: NOT_FOUND (also the project), EXISTS (project and name),
+ * CONFLICT (the project is closed), LIMIT, PRECONDITION. */
 #pragma once
 #include "core/base/work.h"
 #include "core/table/schema.h"

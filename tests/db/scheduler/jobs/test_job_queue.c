@@ -98,7 +98,11 @@ static void a_queue_is_its_tenants(void **state)
     assert_int_equal(rows.n, 1);
     end(&w);
     w = begin(f.tenant_a);
+    assert_int_equal(job_queue_create(&w, &(struct job_queue){ .name = STR("night"), .project_id = q.queue_id }, &got, &why),
+                     ERR_NOT_FOUND);
+    assert_string_equal(why.field, "/project_id");
     assert_int_equal(job_queue_create(&w, &(struct job_queue){ .name = STR("night") }, &got, &why), ERR_EXISTS);
+    assert_string_equal(why.field, "/name");
     db_rollback(w.tx);
     arena_free(w.arena);
     forget(q.queue_id);
