@@ -49,8 +49,8 @@ SCHEMA_EXTERN(queue_clock, "What will start when, if all goes on as it is", FIEL
     FIELD_LIST(queue_clock, starts, &clock_job_schema, 0, .max = CLOCK_JOBS,
                .doc = "Own jobs that wait, by their expected starts"),
     FIELD_LIST(queue_clock, late, &clock_late_schema, 0, .max = CLOCK_JOBS, .doc = "Own jobs that do not start within that time"),
-    FIELD(queue_clock, others_running, 0, .doc = "Jobs of others that run"),
-    FIELD(queue_clock, others_waiting, 0, .doc = "Jobs of others that wait, of those looked at"),
+    FIELD(queue_clock, others_running, 0, .doc = "Jobs of others that run in those zones"),
+    FIELD(queue_clock, others_waiting, 0, .doc = "Jobs of others that wait and may run there, of those looked at"),
     FIELD(queue_clock, is_partial, 0, .doc = "More waits than was looked at, so that late times are guesses"));
 SCHEMA_OF(job_change, "A change that would start the job now",
     FIELD(job_change, change, F_ALWAYS,
@@ -200,6 +200,23 @@ static void tell_zone(const struct lines *l, const struct ahead *x, struct str z
 
 /* --- jobs --- */
 
+/* A tenant is told of its own zones alone, in numbers too; f NULL: the platform. */
+static bool is_told(const struct residency_facts *f, struct str zone)
+{
+    return !f || residency_has_zone(f, zone);
+}
+
+static bool may_run_where_told(const struct residency_facts *f, const struct snap_job *j)
+{
+    const struct str *zones = j->zones.items;
+    bool found = !f;
+    if (j->zone.ptr)
+        return is_told(f, j->zone);
+    for (size_t i = 0; i < j->zones.n && !found; i++)
+        found = is_told(f, zones[i]);
+    return found;
+}
+
 static void tell_start(const struct board *b, const struct ahead *x, const struct ahead_start *s, struct clock_job *ret)
 {
     const struct snap_job *j = &b->in.base.jobs.items[s->job];
@@ -232,14 +249,14 @@ static int by_end(const void *a, const void *b)
     return (p > q) - (p < q);
 }
 
-static void tell_running(const struct board *b, struct arena *a, struct queue_clock *ret)
+static void tell_running(const struct board *b, const struct residency_facts *f, struct arena *a, struct queue_clock *ret)
 {
     struct clock_job *jobs = ARENA_ARRAY(a, struct clock_job, b->in.nlive + 1);
     size_t n = 0;
     for (size_t i = 0; i < b->in.nlive; i++) {
         const struct ahead_live *l = &b->in.live[i];
         const struct board_tag *tag = &b->runs[i];
-        ret->others_running += !tag->is_own;
+        ret->others_running += !tag->is_own && is_told(f, l->where->zone);
         if (!tag->is_own)
             continue;
         jobs[n] = (struct clock_job){ .job_id = tag->job_id, .name = tag->name, .zone = l->where->zone, .pool = l->where->pool,
@@ -255,7 +272,8 @@ static void tell_running(const struct board *b, struct arena *a, struct queue_cl
     ret->running = (struct slice){ jobs, n < CLOCK_JOBS ? n : CLOCK_JOBS };
 }
 
-static void tell_waiting(const struct board *b, const struct ahead *x, struct arena *a, struct queue_clock *ret)
+static void tell_waiting(const struct board *b, const struct residency_facts *f, const struct ahead *x, struct arena *a,
+                         struct queue_clock *ret)
 {
     struct clock_job *starts = ARENA_ARRAY(a, struct clock_job, CLOCK_JOBS);
     struct clock_late *late = ARENA_ARRAY(a, struct clock_late, CLOCK_JOBS);
@@ -269,7 +287,7 @@ static void tell_waiting(const struct board *b, const struct ahead *x, struct ar
     for (size_t i = 0; i < b->in.base.jobs.n; i++) {
         const struct snap_job *j = &b->in.base.jobs.items[i];
         const struct board_tag *tag = &b->waits[i];
-        ret->others_waiting += !tag->is_own;
+        ret->others_waiting += !tag->is_own && may_run_where_told(f, j);
         if (tag->is_own && !is_placed[i] && m < CLOCK_JOBS)
             late[m++] = (struct clock_late){ tag->job_id, tag->name, j->slots, j->gpus, x->why[i].reason, x->why[i].message };
     }
@@ -298,12 +316,12 @@ enum errc queue_clock_read(struct work *w, int64_t hours, struct queue_clock *re
     const struct residency_zone *z = all.items;
     struct clock_zone *zones = ARENA_ARRAY(w->arena, struct clock_zone, all.n + 1);
     for (size_t i = 0; i < all.n; i++)
-        if (is_platform || residency_has_zone(f, z[i].code))
+        if (is_told(f, z[i].code))
             tell_zone(&l, &x, z[i].code, w->arena, &zones[n++]);
     *ret = (struct queue_clock){ .at.us = b.in.now_us, .until.us = b.in.until_us, .zones = { zones, n }, .is_partial = b.is_cut ||
                                  x.is_cut };
-    tell_running(&b, w->arena, ret);
-    tell_waiting(&b, &x, w->arena, ret);
+    tell_running(&b, f, w->arena, ret);
+    tell_waiting(&b, f, &x, w->arena, ret);
     return ERR_OK;
 }
 
