@@ -102,7 +102,7 @@ struct digested {
     struct sha256 sha;
 };
 
-static enum errc into_file(void *ctx, const void *p, size_t n, struct err *e)
+enum errc child_write(void *ctx, const void *p, size_t n, struct err *e)
 {
     for (const char *at = p; n;) {
         ssize_t w = write(*(int *)ctx, at, n);
@@ -118,7 +118,7 @@ static enum errc into_digested(void *ctx, const void *p, size_t n, struct err *e
 {
     struct digested *d = ctx;
     sha256_add(&d->sha, p, n);
-    return into_file(&d->fd, p, n, e);
+    return child_write(&d->fd, p, n, e);
 }
 
 static enum errc open_to(const struct child *c, const struct child_input *in, struct digested *d, struct err *e)
@@ -147,25 +147,36 @@ enum errc child_open_input_to(struct child *c, size_t i, int to, struct err *e)
     return ERR_OK;
 }
 
+enum errc child_take_place(struct child *c, struct str kind, int *fd, struct stream_sealer **ret, struct err *e)
+{
+    char *room = arena_alloc(c->arena, FRAME_MAX);
+    struct frame f = { 0 };
+    struct frame_output out;
+    const bool brings_file = *fd < 0;
+    TRY(frame_receive(FRAME_FD, room, &f, e));
+    if (f.type != FRAME_OUTPUT || f.body.len != sizeof out || (brings_file && f.nfds != 1)) {
+        frame_close_fds(&f);
+        return FAIL(e, UNAVAILABLE, "the agent got no place for the output");
+    }
+    if (brings_file)
+        *fd = f.fds[0];
+    else
+        frame_close_fds(&f);
+    memcpy(&out, f.body.ptr, sizeof out);
+    secret_wipe(room, FRAME_MAX);
+    const struct stream_ref ref = { out.tenant_id, kind, out.object_id, out.version, out.dek_id };
+    enum errc rc = stream_sealer_new(&out.key, &ref, child_write, fd, ret, e);
+    secret_wipe(&out, sizeof out);
+    return rc;
+}
+
 enum errc child_deliver(struct child *c, struct str plain, struct str result_json, struct err *e)
 {
     struct frame_result r = { .plain_size = (int64_t)plain.len };
+    CLEANUP(stream_sealer_freep) struct stream_sealer *s = NULL;
     sha256(plain.ptr, plain.len, r.sha256);
     TRY(frame_send(FRAME_FD, FRAME_WANT, STR_NULL, str_n((const char *)&r.plain_size, sizeof r.plain_size), NULL, 0, true, e));
-    char *room = arena_alloc(c->arena, FRAME_MAX);
-    struct frame f = { 0 };
-    TRY(frame_receive(FRAME_FD, room, &f, e));
-    frame_close_fds(&f);
-    struct frame_output out;
-    if (f.type != FRAME_OUTPUT || f.body.len != sizeof out)
-        return FAIL(e, UNAVAILABLE, "the agent got no place for the output");
-    memcpy(&out, f.body.ptr, sizeof out);
-    secret_wipe(room, FRAME_MAX);
-    const struct stream_ref ref = { out.tenant_id, STR("model"), out.object_id, out.version, out.dek_id };
-    CLEANUP(stream_sealer_freep) struct stream_sealer *s = NULL;
-    enum errc rc = stream_sealer_new(&out.key, &ref, into_file, &c->output_fd, &s, e);
-    secret_wipe(&out, sizeof out);
-    TRY(rc);
+    TRY(child_take_place(c, STR("model"), &c->output_fd, &s, e));
     TRY(stream_sealer_feed(s, plain.ptr, plain.len, e));
     TRY(stream_sealer_finish(s, e));
     child_log(c, "info: model sealed: %zu bytes", plain.len);

@@ -47,6 +47,12 @@ MUST_CHECK enum errc child_open_input_to(struct child *c, size_t i, int to, stru
 struct stream_ref;
 MUST_CHECK enum errc child_open_sealed(int fd, const struct stream_ref *ref, const struct secret32 *key, int64_t size,
                                        const uint8_t *digest, struct buf *ret, struct err *e);
+/* The agent's answer to who asked for a place: *ret seals content of that kind into *fd; where that is -1, the file comes with
+ * the answer. */
+struct stream_sealer;
+MUST_CHECK enum errc child_take_place(struct child *c, struct str kind, int *fd, struct stream_sealer **ret, struct err *e);
+/* Writes all of it; ctx: int *, the file. What a stream of ours writes with. */
+MUST_CHECK enum errc child_write(void *ctx, const void *p, size_t n, struct err *e);
 /* Ask for a place for an artifact, seal what fd has into it, and hand it over. */
 MUST_CHECK enum errc child_give_file(struct child *c, struct str name, int fd, struct err *e);
 /* Ask for a place, seal the bytes into output_fd, and say the result. */

@@ -7,38 +7,13 @@
 
 enum { READ_BYTES = 1 << 18 };
 
-static enum errc into_place(void *ctx, const void *p, size_t n, struct err *e)
-{
-    for (const char *at = p; n;) {
-        ssize_t w = write(*(int *)ctx, at, n);
-        if (w <= 0)
-            return FAIL(e, IO, "a file of the lease cannot be written");
-        at += w;
-        n -= (size_t)w;
-    }
-    return ERR_OK;
-}
-
 enum errc child_place_open(struct child *c, struct str name, struct child_place *ret, struct err *e)
 {
-    char *room = arena_alloc(c->arena, FRAME_MAX);
-    struct frame f = { 0 };
-    struct frame_output out;
     *ret = (struct child_place){ .fd = -1, .name = name };
     TRY(frame_send(FRAME_FD, FRAME_PLACE, STR_NULL, name, NULL, 0, true, e));
-    TRY(frame_receive(FRAME_FD, room, &f, e));
-    if (f.type != FRAME_OUTPUT || f.body.len != sizeof out || f.nfds != 1) {
-        frame_close_fds(&f);
-        return FAIL(e, UNAVAILABLE, "the agent got no place for the output");
-    }
-    ret->fd = f.fds[0];
-    memcpy(&out, f.body.ptr, sizeof out);
-    secret_wipe(room, FRAME_MAX);
-    const struct stream_ref ref = { out.tenant_id, STR("artifact"), out.object_id, out.version, out.dek_id };
+    TRY(child_take_place(c, STR("artifact"), &ret->fd, &ret->sealer, e));
     sha256_init(&ret->sha);
-    enum errc rc = stream_sealer_new(&out.key, &ref, into_place, &ret->fd, &ret->sealer, e);
-    secret_wipe(&out, sizeof out);
-    return rc;
+    return ERR_OK;
 }
 
 enum errc child_place_add(struct child_place *p, const void *bytes, size_t n, struct err *e)
