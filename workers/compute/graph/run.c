@@ -28,6 +28,7 @@ struct run {
     struct event *is_put, *is_done;
     bool has_put;               /* since the last run_exec */
     struct run_times *times;    /* NULL: nobody asked */
+    struct err late;            /* the first failure of a watched operation that run_sync has not told yet */
 };
 
 static struct tensor tensor_of_value(const struct run *r, int v, size_t rows)
@@ -184,14 +185,15 @@ static void note_time(struct run *r, const struct ready *c, int64_t spent_us)
 
 static void call(struct run *r, const struct ready *c, const struct op_call *o)
 {
-    struct err late;
-    if (!r->times) {
+    struct err e;
+    if (!r->times || r->times->is_resting) {
         c->kernel(r->ctx, o);
         return;
     }
     int64_t began = clock_mono_us(&clock_system);
     c->kernel(r->ctx, o);
-    (void)r->be->sync(r->ctx, &late);           /* what went wrong is told again by run_sync, or shows in the results */
+    if (r->be->sync(r->ctx, &e) != ERR_OK && r->late.code == ERR_OK)
+        r->late = e;                            /* a backend tells it once: kept for run_sync */
     note_time(r, c, clock_mono_us(&clock_system) - began);
 }
 
@@ -254,5 +256,11 @@ void run_get(struct run *r, int value, size_t at, size_t rows, void *dst)
 
 enum errc run_sync(struct run *r, struct err *e)
 {
-    return r->be->sync(r->ctx, e);
+    enum errc rc = r->be->sync(r->ctx, e);
+    const struct err late = r->late;
+    r->late = (struct err){ 0 };
+    if (late.code == ERR_OK)
+        return rc;
+    *e = late;
+    return late.code;
 }

@@ -26,6 +26,7 @@ enum errc run_sync(struct run *r, struct err *e);
 /* Times of operations, for who asks: each then runs to its end before the next begins. */
 struct run_times {
     int count;
+    bool is_resting;                    /* nothing is timed meanwhile */
     struct run_time {
         const struct node *node;
         int64_t spent_us, calls, rows;  /* rows: of all its calls together */

@@ -81,11 +81,47 @@ static void test_clip(void **st)
     backend_ref.close(c);
 }
 
+static int syncs_left = -1;             /* until one fails; below 0: none does */
+static enum errc sync_that_fails_once(struct backend_ctx *c, struct err *e)
+{
+    (void)c;
+    return syncs_left-- == 0 ? FAIL(e, LIMIT, "the card has no more memory") : ERR_OK;
+}
+
+/* A card tells a failure once; it is not lost when operations are watched, each by a sync of its own. */
+static void test_a_watched_failure_is_told(void **st)
+{
+    (void)st;
+    struct err e = { 0 };
+    struct backend be = backend_ref;
+    struct backend_ctx *c = kit_open(&backend_ref);
+    struct graph *g = graph_new(ELEM_F32, 16);
+    int x = graph_input(g, "x", F32(DIM_ROWS(1), DIM(2))), y = graph_op1(g, OP_RELU, graph_op2(g, OP_ADD, x, x));
+    graph_output(g, y, "y");
+    be.sync = sync_that_fails_once;
+    struct plan *p = kit_plan(g, &be, c, 1);
+    struct run *r = kit_run(p, c);
+    const float one[2] = { 1, 1 };
+    assert_non_null(run_watch_begin(r));
+    for (int at = 0; at < 2; at++) {
+        syncs_left = at;
+        run_put(r, x, 0, 1, one);
+        run_exec(r, 1, PHASE_FORWARD, false);
+        assert_int_equal(run_sync(r, &e), ERR_LIMIT);
+        assert_string_equal(e.msg, "the card has no more memory");
+        assert_int_equal(run_sync(r, &e), ERR_OK);      /* it was told once */
+    }
+    run_free(r);
+    plan_free(p);
+    backend_ref.close(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_accumulate),
         cmocka_unit_test(test_clip),
+        cmocka_unit_test(test_a_watched_failure_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
