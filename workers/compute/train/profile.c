@@ -47,17 +47,22 @@ enum errc peaks_measure(const struct backend *be, struct backend_ctx *c, bool is
 enum errc profile_begin(struct profile *p, struct net *n, struct err *e)
 {
     *p = (struct profile){ .net = n, .times = run_watch_begin(n->run) };
-    return p->times ? ERR_OK : FAIL(e, LIMIT, "no memory for the times of operations");
+    if (!p->times)
+        return FAIL(e, LIMIT, "no memory for the times of operations");
+    p->times->is_resting = true;
+    return ERR_OK;
 }
 
 void profile_step_begins(struct profile *p)
 {
+    p->times->is_resting = false;
     p->began_us = clock_mono_us(&clock_system);
 }
 
 void profile_step_ends(struct profile *p)
 {
     p->spent_us += clock_mono_us(&clock_system) - p->began_us;
+    p->times->is_resting = true;
     p->steps++;
 }
 

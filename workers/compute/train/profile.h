@@ -6,7 +6,8 @@
  * readings of the clock an operation. Peaks are measured, not looked up: a square product of 512 in the run's precision on the
  * run's threads, and the copy of 16 MiB (bytes read and written). An operation's roof is the smaller of the product's rate and
  * (its multiplications and additions per byte) · the copy's rate; one without products is judged by its bytes alone.
- * Calling order: peaks_measure -> profile_begin -> profile_step around each step -> profile_end. */
+ * Calling order: peaks_measure -> profile_begin -> (profile_step_begins -> profile_step_ends)* -> profile_end; between two
+ * steps (evaluation, checkpoints) nothing is timed. */
 #pragma once
 #include "core/wire/job_result.h"
 #include "workers/compute/train/net.h"

@@ -92,9 +92,32 @@ static void test_a_short_run(void **st)
     train_result_release(&r);
 }
 
+/* What is computed between two watched steps, as the evaluation of an epoch is, is not theirs. */
+static void test_over_epochs(void **st)
+{
+    (void)st;
+    CLEANUP(arena_freep) struct arena *a = arena_new((size_t)256 << 20);
+    static const struct peaks peaks = { 1e15, 1e15 };
+    struct train_job s = kit_spec();
+    struct train_data d = kit_digits(a, &s);
+    struct train_result r;
+    s.batch_size = 512;
+    s.epochs = 4;
+    s.profile_steps = 6;
+    run(a, &s, &d, &peaks, &r);
+    assert_true(r.epochs == 4 && r.profile.steps == 6 && (int64_t)d.train_count <= 4 * s.batch_size);
+    const struct train_profile_row *row = r.profile.rows.items;
+    for (size_t i = 0; i < r.profile.rows.n; i++, row++) {
+        assert_false(str_eq_c(row->phase, "evaluation"));
+        if (str_eq_c(row->operation, "matmul") && str_eq_c(row->phase, "forward"))
+            assert_int_equal(row->calls, 2);
+    }
+    train_result_release(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_peaks), cmocka_unit_test(test_a_profile),
-                                        cmocka_unit_test(test_a_short_run) };
+                                        cmocka_unit_test(test_a_short_run), cmocka_unit_test(test_over_epochs) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
