@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fake_nvml.c - NVML as a library of the tests: its cards are the lines of the file that FAKE_NVML names, read anew at each
- * question: uuid|model|bytes of memory|minor|degrees|uncorrected errors|xid (told once; 0: none). It slows down at 90 degrees. */
+ * question: uuid|model|bytes of memory|minor|degrees|uncorrected errors|xid (told once; 0: none). It slows down at 90 degrees; one
+ * of 999 degrees is lost: its health is no longer told. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CARDS = 8, TEXT = 96, NO_SUCH = 6, NOTHING = 10, SLOWDOWN_AT = 90 };
+enum { CARDS = 8, TEXT = 96, NO_SUCH = 6, NOTHING = 10, LOST = 15, LOST_AT = 999, SLOWDOWN_AT = 90 };
 struct line {
     char uuid[TEXT], model[TEXT];
     unsigned long long memory, errors, xid;
@@ -102,7 +103,7 @@ NVML(nvmlDeviceGetTemperature, (void *card, int sensor, unsigned *ret))
     struct line l;
     int code = sensor ? NO_SUCH : one(card, &l);
     *ret = code ? 0 : l.heat;
-    return code;
+    return !code && l.heat == LOST_AT ? LOST : code;
 }
 NVML(nvmlDeviceGetTemperatureThreshold, (void *card, int which, unsigned *ret))
 {
@@ -115,7 +116,7 @@ NVML(nvmlDeviceGetTotalEccErrors, (void *card, int kind, int counter, unsigned l
     struct line l;
     int code = one(card, &l);
     *ret = code || kind != 1 || counter != 0 ? 0 : l.errors;
-    return code;
+    return !code && l.heat == LOST_AT ? LOST : code;
 }
 NVML(nvmlEventSetCreate, (void **ret))
 {

@@ -19,7 +19,7 @@ struct nvml_event {
     unsigned gpu_instance, compute_instance;
 };
 enum { XID_EVENTS = 8, UNCORRECTED = 1, SINCE_LOADED = 0, SENSOR = 0, SLOWDOWN = 1, COOLER = 10, HOT_TIMES = 2,
-       EVENTS_MOST = 64 };
+       EVENTS_MOST = 64, GPU_IS_LOST = 15 };
 
 struct nvml {
     void *library;
@@ -181,12 +181,18 @@ static void look(const struct nvml *n, struct card *card)
     unsigned heat = 0, limit = 0;
     if (card->is_broken)
         return;
-    if (n->ecc(card->handle, UNCORRECTED, SINCE_LOADED, &errors) == 0 && errors) {
+    int code = n->ecc(card->handle, UNCORRECTED, SINCE_LOADED, &errors), warmth = n->heat(card->handle, SENSOR, &heat);
+    if (code == GPU_IS_LOST || warmth == GPU_IS_LOST) {             /* whether or not its event was heard */
+        snprintf(card->fault, CARD_TEXT, "it is lost");
+        card->is_broken = true;
+        return;
+    }
+    if (code == 0 && errors) {
         snprintf(card->fault, CARD_TEXT, "%llu uncorrected memory errors", errors);
         card->is_broken = true;
         return;
     }
-    if (n->heat(card->handle, SENSOR, &heat) || n->heat_limit(card->handle, SLOWDOWN, &limit) || !limit)
+    if (warmth || n->heat_limit(card->handle, SLOWDOWN, &limit) || !limit)
         return;
     card->hot = heat >= limit ? card->hot + 1 : 0;
     if (card->hot >= HOT_TIMES)

@@ -6,9 +6,10 @@
  * of one model (that of the first), in the library's order: a card's place among them is its index on the wire, until the next
  * cards_offer, which therefore waits until no lease holds a card. A card is named by its UUID and its device node, never by a
  * number that another process counts otherwise.
- * Taken out: after an XID that is not an application's own, or an uncorrected memory error since the driver was loaded, until the
- * agent starts again; while it is as hot as makes it slow down (seen twice), until it is 10 degrees below that. One thread
- * only, but for cards_minors and cards_visible. UNAVAILABLE: no such library, or one that lacks a function or does not answer. */
+ * Taken out: after an XID that is not an application's own, an uncorrected memory error since the driver was loaded, or when the
+ * library says that it is lost, until the agent starts again; while it is as hot as makes it slow down (seen twice), until it is
+ * 10 degrees below that. One thread only, but for cards_minors and cards_visible. UNAVAILABLE: no such library, or one that lacks
+ * a function or does not answer. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

@@ -82,6 +82,7 @@ static void test_taken_out(void **st)
 {
     (void)st;
     expect_out("40|0|79", "XID 79", true);          /* it has fallen off the bus */
+    expect_out("999|0|0", "it is lost", true);      /* without an event */
     expect_out("40|0|31", NULL, false);             /* a program's own fault */
     expect_out("40|2|0", "2 uncorrected memory errors", true);
     expect_out("91|0|0", "91 degrees, it slows down at 90", false);
