@@ -6,6 +6,7 @@
 #   tests/bench/training/gpu.sh                    needs gcc, bash, a driver, and clang or nvcc; nothing else of this project's
 #   tests/bench/training/gpu.sh --emulated BIN     the whole script at toy size over the form that runs on the processor; keeps
 # nothing
+#   tests/bench/training/gpu.sh --build            only whether the program builds; needs no card
 #
 # Stages by worth, so that what is cut is the end: build, every operation against the fp64 reference (and under
 # compute-sanitizer where there is one), copies, the twelve products of a 124M step, attention, steps of gpt 124M and 350M with
@@ -16,11 +17,13 @@ cd "$(dirname "$0")/../../.." || exit 2
 here=tests/bench/training
 began=$SECONDS
 most=${FALAJ_GPU_SECONDS:-540}
-emulated='' bin='' failed=0
+emulated='' only_build='' bin='' failed=0
 if [[ ${1:-} == --emulated ]]; then
     emulated=1 bin=${2:?--emulated needs the program}
+elif [[ ${1:-} == --build ]]; then
+    only_build=1
 elif (($#)); then
-    sed -n '3,15s/^# \{0,1\}//p' "$0"
+    sed -n '3,16s/^# \{0,1\}//p' "$0"
     exit 2
 fi
 out=$(mktemp -d)
@@ -33,7 +36,7 @@ text() { tr -d '"\\\n' <<<"$1" | cut -c1-120; }
 
 # The machine, once.
 card=emulated driver='' versions=''
-if [[ -z $emulated ]]; then
+if [[ -z $emulated$only_build ]]; then
     command -v nvidia-smi >/dev/null || { echo "gpu.sh: no nvidia-smi, so no driver and no card" >&2; exit 3; }
     card=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1)
     driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -1)
@@ -99,8 +102,10 @@ build() {
         tier=''
         case $source in
         */avx2.c) tier='-O3 -mavx2 -mfma' ;;
+        */avx512bf16.c) tier='-O3 -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mavx512bf16' ;;
         */avx512vnni.c) tier='-O3 -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni' ;;
         */avx512.c) tier='-O3 -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl' ;;
+        */avx*.c) echo "gpu.sh has no flags for $source (workers/compute.cmake)" >&2; return 1 ;;
         esac
         printf '%s %s\0' "$tier -c -o $out/o/$(tr / _ <<<"$source").o" "$source"
     done | xargs -0 -P "$(nproc)" -I{} bash -c "gcc ${flags[*]@Q} {}" || return 1
@@ -134,6 +139,7 @@ if [[ -z $emulated ]]; then
     from=$SECONDS
     build 2>"$out/err" || { keep "{\"stage\": \"build\", \"failed\": \"$(text "$(tail -1 "$out/err")")\"}"; exit 1; }
     keep "{\"stage\": \"build\", \"seconds\": $((SECONDS - from))}"
+    [[ -z $only_build ]] || exit 0
 fi
 run 120 check 0
 if grep -q '"stage": "open"' "$lines"; then
