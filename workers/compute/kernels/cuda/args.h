@@ -122,7 +122,7 @@ struct embed_args {
     const float *table;
     const int32_t *token;
     float *out;
-    size_t table_rows, cols, table_stride, out_stride;
+    size_t cols, table_stride, out_stride;
 };
 struct embed_back_args {
     const int32_t *token;
@@ -149,7 +149,7 @@ struct sgd_args {
 };
 /* out[m, n] = Σk a[i·a_row + k·a_col]·b[k·b_row + j·b_col], then the epilogue. */
 struct product_args {
-    const float *a, *b, *bias, *add;    /* bias, add: NULL for none; add is of out's shape */
+    const float *a, *b, *bias;          /* bias: NULL for none */
     float *out;
     size_t m, n, k, a_row, a_col, b_row, b_col, out_stride, batch, a_batch, b_batch, out_batch;
     bool accumulate, relu;

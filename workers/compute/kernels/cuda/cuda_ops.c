@@ -219,7 +219,7 @@ static void clip(struct backend_ctx *c, const struct op_call *o)
 static void embed(struct backend_ctx *c, const struct op_call *o)
 {
     struct mat table = mat_of(o->in[0]), out = mat_of(o->out[0]);
-    const struct embed_args a = { f32(&table), at(o->in[1]), f32(&out), table.rows, table.cols, table.stride, out.stride };
+    const struct embed_args a = { f32(&table), at(o->in[1]), f32(&out), table.cols, table.stride, out.stride };
     ASSERT(table.cols == out.cols && tensor_count(o->in[1]) == out.rows && o->in[1]->type == ELEM_I32);
     cuda_launch(c, KERNEL_embed, out.rows, 1, 1, &a);
 }

@@ -130,3 +130,18 @@ GPU_CALL float gpu_block_fold(float v, float *room, bool is_max)
         v = is_max ? room[i] > v ? room[i] : v : v + room[i];
     return v;
 }
+
+/* Σ over the block in fp64, in every thread; room: a number of shared memory for each thread, of which there are a power of two.
+ * Once in a kernel: nobody waits for those who still read room[0]. */
+GPU_CALL double gpu_block_total(double v, double *room)
+{
+    struct gpu_place p = gpu_place();
+    room[p.thread] = v;
+    GPU_BARRIER();
+    for (unsigned by = p.threads / 2; by; by /= 2) {
+        if (p.thread < by)
+            room[p.thread] += room[p.thread + by];
+        GPU_BARRIER();
+    }
+    return room[0];
+}

@@ -8,20 +8,6 @@
 #include "workers/compute/kernels/cuda/args.h"
 #include "workers/compute/kernels/cuda/gpu_math.h"
 
-/* Σ over the block in fp64; room: a number for each thread. */
-GPU_CALL double block_total(double v, double *room)
-{
-    struct gpu_place p = gpu_place();
-    room[p.thread] = v;
-    GPU_BARRIER();
-    for (unsigned by = p.threads / 2; by; by /= 2) {
-        if (p.thread < by)
-            room[p.thread] += room[p.thread + by];
-        GPU_BARRIER();
-    }
-    return room[0];
-}
-
 /* Mean and 1/√(var + eps) of a row, in every thread. */
 GPU_CALL float row_mean(const float *x, size_t n, float eps, bool is_rms, float *room, float *ret_inverse)
 {
@@ -176,7 +162,7 @@ GPU_KERNEL(differ, struct differ_args, a)
         if (a.dx)
             a.dx[p.block[0] * a.dx_stride + j] = (float)(d * weight);
     }
-    loss = block_total(loss, room);
+    loss = gpu_block_total(loss, room);
     if (p.thread == 0)
         a.loss[p.block[0]] = loss;
 }

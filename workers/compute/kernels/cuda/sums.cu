@@ -32,19 +32,6 @@ GPU_KERNEL(column_end, struct column_end_args, a)
     }
 }
 
-GPU_CALL double all_of_block(double v, double *room)
-{
-    struct gpu_place p = gpu_place();
-    room[p.thread] = v;
-    GPU_BARRIER();
-    for (unsigned by = p.threads / 2; by; by /= 2) {
-        if (p.thread < by)
-            room[p.thread] += room[p.thread + by];
-        GPU_BARRIER();
-    }
-    return room[0];
-}
-
 GPU_KERNEL(square, struct square_args, a)
 {
     GPU_SHARED(double, room, 256);
@@ -55,7 +42,7 @@ GPU_KERNEL(square, struct square_args, a)
         double x = (double)a.x[i / a.cols * a.stride + i % a.cols];
         sum += x * x;
     }
-    sum = all_of_block(sum, room);
+    sum = gpu_block_total(sum, room);
     if (p.thread == 0)
         a.part[p.block[0]] = sum;
 }
@@ -67,7 +54,7 @@ GPU_KERNEL(total, struct total_args, a)
     double sum = 0;
     for (size_t i = p.thread; i < a.n; i += p.threads)
         sum += a.part[i];
-    sum = all_of_block(sum, room);
+    sum = gpu_block_total(sum, room);
     if (p.thread == 0)
         *a.out = sum + (a.accumulate ? *a.out : 0);
 }
