@@ -228,8 +228,8 @@ static enum errc enter_sandbox(struct child *c, struct err *e)
     return sandbox_enter(&s, e);
 }
 
-/* A lease that has a card computes on it; where this program or the machine cannot, its log says so. The context is opened
- * before the sandbox closes. */
+/* A lease that has a card computes on it; where this program or the machine cannot, its log says so. The self-test opens a
+ * first context before the sandbox closes; those of the run are opened inside, by the device nodes that it leaves. */
 static enum errc choose_backend(struct child *c, struct err *e)
 {
     const char *asked = c->grant.backend.ptr;
