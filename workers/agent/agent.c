@@ -233,10 +233,12 @@ static void cards_watch(struct agent *a)
         cards_offer(a->cards);
     a->cards_withdrawn = !is_free;
     a->facts.devices = devices_from(a);
-    if (enroll(a, &a->stopping, &e) == ERR_OK)
+    if (enroll(a, &a->stopping, &e) == ERR_OK) {
         a->cards_changed = !is_free;
-    else if (!a->stopping)
-        log_err(LOG_WARN, "gpu.not_registered", &e);    /* at the next check again */
+    } else if (!a->stopping) {
+        a->cards_withdrawn = was_withdrawn;             /* at the next check again */
+        log_err(LOG_WARN, "gpu.not_registered", &e);
+    }
 }
 
 static void *fetcher_main(void *p)
