@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fake_nvml.c - NVML as a library of the tests: its cards are the lines of the file that FAKE_NVML names, read anew at each
- * question: uuid|model|bytes of memory|minor|degrees|uncorrected errors|xid (told once; 0: none). It slows down at 90 degrees; one
- * of 999 degrees is lost: its health is no longer told. */
+ * question: uuid|model|bytes of memory|minor|degrees|uncorrected errors|xid (told once; 0: none). It slows down at 90 degrees;
+ * one of 999 degrees is lost: its health is no longer told. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
