@@ -199,11 +199,13 @@ static enum errc ask_teacher(struct child *c, const struct train_job *job, const
     return ERR_OK;
 }
 
-/* Measured on the threads that the run has; a machine that has no memory for it has none for the run. */
+/* Measured on the threads that the run has. Not where the lease has little memory: the run needs it, and the plan says
+ * whether its model fits. */
 static enum errc measure(struct child *c, const struct train_job *job, struct peaks *ret, struct err *e)
 {
     struct backend_ctx *ctx;
-    if (job->family == TRAIN_GBDT)
+    const int64_t little = 8 * (int64_t)PEAKS_BYTES;
+    if (job->family == TRAIN_GBDT || (c->grant.memory_bytes > 0 && c->grant.memory_bytes < little))
         return ERR_OK;
     TRY(c->backend->open(c->backend, c->pool, &ctx, e));
     enum errc rc = peaks_measure(c->backend, ctx, net_is_bf16(job, c->backend), ret, e);

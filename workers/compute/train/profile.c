@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { SIDE = 512, COPY_BYTES = 16 << 20, TRIES = 3 };
+enum { SIDE = 512, COPY_BYTES = PEAKS_BYTES / 2, TRIES = 3 };
 
 static double seconds_of(const struct backend *be, struct backend_ctx *c, enum op op, const struct op_call *call)
 {
@@ -30,7 +30,7 @@ static double best_rate(const struct backend *be, struct backend_ctx *c, enum op
 enum errc peaks_measure(const struct backend *be, struct backend_ctx *c, bool is_bf16, struct peaks *ret, struct err *e)
 {
     size_t square[] = { SIDE, SIDE }, line = COPY_BYTES / sizeof(float), bytes = SIDE * SIDE * sizeof(float);
-    struct buffer *b = be->alloc(c, 2 * (size_t)COPY_BYTES);
+    struct buffer *b = be->alloc(c, PEAKS_BYTES);
     if (!b)
         return FAIL(e, LIMIT, "no memory to measure this machine's peaks");
     struct tensor x = tensor_at(b, 0, ELEM_F32, 2, square), y = tensor_at(b, bytes, ELEM_F32, 2, square);

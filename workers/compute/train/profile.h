@@ -23,7 +23,8 @@ struct profile {
     int64_t steps;
 };
 
-/* Best of three, about 20 ms on a vector unit. LIMIT: no memory. */
+/* Best of three, about 20 ms on a vector unit, in PEAKS_BYTES of memory and what a product takes. LIMIT: no memory. */
+enum { PEAKS_BYTES = 32 << 20 };
 MUST_CHECK enum errc peaks_measure(const struct backend *be, struct backend_ctx *c, bool is_bf16, struct peaks *ret,
                                    struct err *e);
 

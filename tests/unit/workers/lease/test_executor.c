@@ -122,8 +122,8 @@ static void test_too_large_a_model_is_refused(void **state)
 {
     (void)state;
     struct fixture f;
-    setup(&f, "128m");
-    run_and_expect(&f, add(&f, SPEC("\"epochs\":3,\"hidden\":[5000,5000]"), 0), "\"event\":\"fail\"", "does not fit");
+    setup(&f, "64m");
+    run_and_expect(&f, add(&f, SPEC("\"epochs\":3,\"hidden\":[2500,2500]"), 0), "\"event\":\"fail\"", "does not fit");
     teardown(&f);
 }
 
