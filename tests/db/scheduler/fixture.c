@@ -59,7 +59,8 @@ static struct db_pool *pool_new(struct fixture *f, const char *role, int size, u
 {
     struct err e = { 0 };
     struct db_pool *p = db_pool_new(&(struct db_pool_opts){ .conninfo = pg_harness_conninfo(f->pg, role, NULL), .size = size, .lists = lists,
-                                                            .role_allow = allow, .checkout_timeout_ms = 20000 });
+                                                            .role_allow = allow, .checkout_timeout_ms = 120000,
+                                                            .statement_timeout_ms = 120000 });
     if (db_pool_check(p, &e) != ERR_OK)
         fail_msg("%s: %s %s", role ? role : "postgres", e.msg, e.detail);
     return p;

@@ -96,7 +96,8 @@ static inline struct uuid token_give(struct uuid tenant, struct uuid user, const
 static inline struct db_pool *pool_make(const char *role, int size, const struct stmt *const *const *lists, unsigned allow)
 {
     return db_pool_new(&(struct db_pool_opts){ .conninfo = pg_harness_conninfo(pg, role, DB), .size = size, .lists = lists,
-                                               .checkout_timeout_ms = 60000, .role_allow = allow });
+                                               .checkout_timeout_ms = 60000, .statement_timeout_ms = 60000,
+                                               .role_allow = allow });
 }
 
 /* The schema as it ships, one zone, and the pool of falaj_app, checked. */
