@@ -20,7 +20,8 @@ MARKS = {"name": "Zaynab-Qarmawi", "mail": "zqarmawi@heron.example", "address": 
          "token": "qarmawis-laptop", "device": "qarmawis-phone", "typed": "zaynab-qamrawi",
          "user name": "rania.zubaydi@heron.example", "external id": "EXT-7741-zubaydi", "family": "Zubaydi-Dhaheri",
          "arabic": "\u0631\u0627\u0646\u064a\u0629 \u0627\u0644\u0632\u0628\u064a\u062f\u064a", "phone": "+971-50-7741-8852",
-         "subject": "idp|zubaydi-5512", "group member": "Rania Z. of the herons", "program": "repo:zubaydi/herons"}
+         "subject": "idp|zubaydi-5512", "group member": "Rania Z. of the herons", "program": "repo:zubaydi/herons",
+         "view": "qarmawis-own-runs", "looked for": "qarmawi-by-night"}
 PASSWORD = "a heron by the water wheel"
 
 
@@ -60,6 +61,8 @@ def invited(p, boss, tenant):
     data = own.must("POST", "/v1/datasets", {"name": "herons", "label_column": "y", "classes": 2})["dataset_id"]
     own.must("POST", f"/v1/datasets/{data}/versions", CSV, headers={"Content-Type": "text/csv"})
     own.must("POST", "/v1/jobs", {"name": "counting", "kind": "noop", "spec": {}})
+    view = {"list": "/v1/jobs", "name": MARKS["view"], "query": "?q=" + MARKS["looked for"], "shared": True}
+    own.must("POST", "/v1/views", view)
     assert own.call("POST", "/v1/invitations", {"name": "x", "roles": ["viewer"]})[0] == 403
     elsewhere = Api(p.url, token["token"])
     assert elsewhere.call("GET", "/v1/me")[0] in (401, 403)                         # not from there

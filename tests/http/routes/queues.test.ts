@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // queues.test.ts - queues are declared, stopped and forgotten by those who may; a stopped one starts nothing and says so; the
-// share names
-// no other tenant.
+// share names no other tenant.
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { api, makeTenant, must, problemOf, waitJob, type Api, type Ready } from '../harness.ts';
+import { makeTenant, must, problemOf, waitJob, type Api, type Ready } from '../harness.ts';
 
 const ready: Ready = inject('falaj');
 const any = { headers: { 'if-match': '*' } };

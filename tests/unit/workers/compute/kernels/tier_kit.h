@@ -138,7 +138,7 @@ static void test_convolutions(void **st)
     static kernel_table kernels = { [OP_CONV2D][ELEM_F32] = k_conv2d, [OP_DEPTHWISE][ELEM_F32] = k_depthwise,
                                     [OP_CONV2D_PACKED][ELEM_F32] = k_conv2d_packed,
                                     [OP_CONV2D_BWD_X][ELEM_F32] = k_conv2d_bwd_x, [OP_CONV2D_BWD_W][ELEM_F32] = k_conv2d_bwd_w };
-    const struct backend plain = { .name = "plain tiles", .kernels = &kernels };
+    const struct backend plain = { .name = "plain tiles", .properties = BE_HOST_MEMORY, .kernels = &kernels };
     struct backend_ctx *ctx, *ref, *real = NULL;
     struct net_case k[NET_CASES_MAX];
     struct hw hw;
@@ -176,7 +176,8 @@ static void test_whole_numbers(void **st)
 {
     (void)st;
     static kernel_table kernels = { KERNELS_Q8 };
-    const struct backend plain = { .name = "plain tiles", .kernels = &kernels, .pack_q8_bytes = q8_pack_bytes };
+    const struct backend plain = { .name = "plain tiles", .properties = BE_HOST_MEMORY, .kernels = &kernels,
+                                   .pack_q8_bytes = q8_pack_bytes };
     struct backend_ctx *ctx, *ref;
     struct err e;
     assert_int_equal(backend_ref.open(&backend_ref, NULL, &ctx, &e), ERR_OK);
