@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lease_expire.c - ending attempts without their worker's word: what becomes of the attempt and of its job.
- *
- * The pause before the next try is 2^n seconds, n being how often the job came back, at most 10 minutes, plus or minus 20 %; the
- * spread comes from the random tail of the attempt's id, so that the same expiry always gives the same pause. */
+/* lease_expire.c - ending attempts without their worker's word: what becomes of the attempt and of its job. It waits longer
+ * each time it comes back, at most 10 minutes. */
 #include "core/table/metrics.h"
 #include "scheduler/jobs/job.h"
 #include "scheduler/engine/lease_move.h"
@@ -18,13 +16,12 @@ SCHEMA_EXTERN(overdue, "An attempt that must end without its worker's word",
     FIELD(overdue, slots, 0, .doc = "Slots booked"), FIELD(overdue, gpus, 0, .doc = "GPUs booked"),
     FIELD(overdue, cancel_requested, 0, .doc = "Somebody asked it to stop"));
 
-static int64_t pause_ms(const struct overdue *o)
+int64_t lease_pause_ms(struct uuid attempt_id, int64_t times, int64_t most_ms)
 {
-    int64_t doublings = o->requeue_count < PAUSE_DOUBLINGS_MAX ? o->requeue_count : PAUSE_DOUBLINGS_MAX;
-    int64_t ms = INT64_C(1000) << doublings;
-    int64_t spread = (o->attempt_id.b[14] << 8 | o->attempt_id.b[15]) % 401 - 200;      /* thousandths */
+    int64_t ms = INT64_C(1000) << (times < PAUSE_DOUBLINGS_MAX ? times : PAUSE_DOUBLINGS_MAX);
+    int64_t spread = (attempt_id.b[14] << 8 | attempt_id.b[15]) % 401 - 200;      /* thousandths */
     ms += ms * spread / 1000;
-    return ms < PAUSE_MAX_MS ? ms : PAUSE_MAX_MS;
+    return ms < most_ms ? ms : most_ms;
 }
 
 static const char *words(struct str why)
@@ -60,7 +57,7 @@ static struct attempt_step step_of(const struct overdue *o)
         s.event = JE_EXPIRE;
         s.reason = str_c(job_reason_names[JR_BACKOFF]);
         s.is_requeue = true;
-        s.delay_ms = pause_ms(o);
+        s.delay_ms = lease_pause_ms(o->attempt_id, o->requeue_count, PAUSE_MAX_MS);
     }
     s.job_state = str_c(job_state_names[job_event_goal(s.event)]);
     return s;

@@ -15,7 +15,8 @@ SCHEMA_OF(held, "An attempt under lock",
     FIELD(held, fence, 0), FIELD(held, slots, 0), FIELD(held, gpus, 0), FIELD(held, state, 0),
     FIELD(held, live, 0), FIELD(held, job_state, 0), FIELD(held, kind, 0),
     FIELD(held, job_fence, 0), FIELD(held, max_attempts, 0), FIELD(held, requeue_count, 0),
-    FIELD(held, cancel_requested, 0), FIELD(held, preempt_ms, 0), FIELD(held, evict_why, 0));
+    FIELD(held, cancel_requested, 0), FIELD(held, preempt_ms, 0), FIELD(held, evict_why, 0),
+    FIELD(held, ran_ms, 0));
 SCHEMA_OF(output_row, "A complete output",
     FIELD(output_row, tenant_id, 0), FIELD(output_row, object_id, 0), FIELD(output_row, ord, 0),
     FIELD(output_row, stored_bytes, 0), FIELD(output_row, room_bytes, 0), FIELD(output_row, room_objects, 0));
@@ -70,7 +71,8 @@ static const struct stmt lease_notices_stmt = { .name = "lease_notices", .params
 static const struct stmt lease_hold = { .name = "lease_hold", .params = "uUU", .row = &held_schema, .card = CARD_MANY, .sql =
     "SELECT a.tenant_id, a.attempt_id, a.job_id, a.fence, a.slots, a.gpus, a.state, a.live, j.state AS job_state, j.kind,\n"
     "       j.fence AS job_fence, j.max_attempts, j.requeue_count, j.cancel_requested, a.evict_why,\n"
-    "       CASE WHEN a.evict_until IS NULL THEN 0 ELSE " PREEMPT_LEFT " END AS preempt_ms\n"
+    "       CASE WHEN a.evict_until IS NULL THEN 0 ELSE " PREEMPT_LEFT " END AS preempt_ms,\n"
+    "       coalesce(extract(epoch FROM clock_timestamp() - a.started_at) * 1000, 0)::bigint AS ran_ms\n"
     "  FROM unnest($2, $3) AS i(tenant_id, attempt_id)\n"
     "  JOIN attempt a ON a.tenant_id = i.tenant_id AND a.attempt_id = i.attempt_id AND a.node_id = $1\n"
     "  JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id\n"

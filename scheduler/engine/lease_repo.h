@@ -17,6 +17,7 @@ struct held {
     bool cancel_requested;
     int64_t preempt_ms;                 /* it was told to make room and has so long; 0: no */
     struct str evict_why;
+    int64_t ran_ms;                     /* since it began; 0: it did not */
 };
 
 /* One step of an attempt that begins or ends; audit is its canonical audit event. */

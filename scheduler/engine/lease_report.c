@@ -14,7 +14,9 @@
 #include "scheduler/engine/node.h"
 #include "tenants/access/actor.h"
 
-enum { RETURN_PAUSE_MS = 1000 };
+/* What comes back is tried again soon, and later each time if it never ran for long: a server that dies whenever it is asked would
+ * else begin, and be written down, every second for ever. */
+enum { RETURN_PAUSE_MS = 1000, RETURN_PAUSE_MAX_MS = 64000, RAN_LONG_MS = 600000 };
 
 static const struct outcome {
     const char *attempt_state;
@@ -137,6 +139,11 @@ static void start(struct report *r, struct track *t, struct str endpoint)
     t->job_state = JOB_RUNNING;
 }
 
+static int64_t return_pause_ms(const struct held *h)
+{
+    return h->ran_ms >= RAN_LONG_MS ? RETURN_PAUSE_MS : lease_pause_ms(h->attempt_id, h->requeue_count, RETURN_PAUSE_MAX_MS);
+}
+
 static bool end(struct report *r, struct track *t, const struct lease_item *it, int event, struct str message)
 {
     const struct outcome *o = &outcomes[event];
@@ -157,7 +164,7 @@ static bool end(struct report *r, struct track *t, const struct lease_item *it, 
     s->reason = str_c(job_reason_names[next != JOB_PENDING ? JR_NONE : event == LE_RETURN ? JR_BACKOFF : JR_RESOURCES]);
     s->message = message.len ? message : str_c(o->message);
     s->is_requeue = next == JOB_PENDING;
-    s->delay_ms = next == JOB_PENDING && event == LE_RETURN ? RETURN_PAUSE_MS : 0;
+    s->delay_ms = next == JOB_PENDING && event == LE_RETURN ? return_pause_ms(t->h) : 0;
     s->has_exit_code = it->has_exit_code;
     s->exit_code = it->exit_code;
     s->result = it->result.text;

@@ -329,6 +329,35 @@ static void every_end_is_its_own_state(void **state)
     fixture_check(&f);
 }
 
+/* What never ran for long waits twice as long with each return, a minute or so at most; what did, a second. */
+static void what_keeps_coming_back_waits_longer(void **state)
+{
+    (void)state;
+    enum { SLOW_MS = 5000 };            /* between the statements that write the two times */
+    static const struct { int before, hours; int64_t least_ms, most_ms; } returns[] = {
+        { 0, 0, 700, 1200 }, { 3, 0, 6300, 9600 }, { 6, 0, 51100, 64000 }, { 40, 0, 64000, 64000 }, { 40, 1, 900, 1000 } };
+    for (size_t i = 0; i < sizeof returns / sizeof *returns; i++) {
+        struct uuid id;
+        struct lease_grant g;
+        char j[UUID_TEXT];
+        submit(&f, f.tenant_b, 1, 1, 100, &id);
+        uuid_text(id, j);
+        assert_int_equal(plan(&f), 1);
+        assert_int_equal(take(&f, &m, 1, &g), 1);
+        assert_int_equal(tell(&f, &m, &g, 1, LE_START, NULL), 1);
+        fixture_exec(&f, "UPDATE job SET requeue_count = %d WHERE job_id = '%s'", returns[i].before, j);
+        fixture_exec(&f, "UPDATE attempt SET started_at = started_at - %d * interval '1 hour', leased_at = leased_at - interval"
+                         " '2 hours', taken_at = taken_at - interval '2 hours' WHERE job_id = '%s'", returns[i].hours, j);
+        assert_int_equal(tell(&f, &m, &g, 1, LE_RETURN, NULL), 1);
+        int64_t ms = fixture_count(&f, "SELECT (extract(epoch FROM j.not_before - a.finished_at) * 1000)::bigint FROM job j JOIN"
+                                       " attempt a USING (tenant_id, job_id) WHERE j.job_id = '%s'", j);
+        if (ms < returns[i].least_ms - SLOW_MS || ms > returns[i].most_ms + SLOW_MS)
+            fail_msg("after %d returns and %d h: %ld ms", returns[i].before, returns[i].hours, (long)ms);
+        cancel_job(&f, f.tenant_b, id);
+    }
+    fixture_check(&f);
+}
+
 static void a_waiting_job_says_why(void **state)
 {
     (void)state;
@@ -532,7 +561,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_job_from_queued_to_done), cmocka_unit_test(a_finish_told_twice_counts_once),
         cmocka_unit_test(an_old_fence_writes_nothing), cmocka_unit_test(a_cancel_in_each_state), cmocka_unit_test(every_end_is_its_own_state),
-        cmocka_unit_test(a_waiting_job_says_why), cmocka_unit_test(outputs_become_visible_with_success_only),
+        cmocka_unit_test(a_waiting_job_says_why), cmocka_unit_test(what_keeps_coming_back_waits_longer),
+        cmocka_unit_test(outputs_become_visible_with_success_only),
         cmocka_unit_test(outputs_of_one_report_share_the_room), cmocka_unit_test(outputs_of_an_older_fence_do_not_count),
         cmocka_unit_test(a_lease_that_has_run_out_neither_reads_nor_writes),
         cmocka_unit_test(logs_and_metrics_are_kept), cmocka_unit_test(a_start_that_comes_with_its_end_is_told),
