@@ -99,6 +99,6 @@ static inline const char *run(enum errc (*command)(struct backup *b, struct err 
 }
 static inline void says(const char *said, const char *word)
 {
-    if (!strstr(said, word))
-        fail_msg("\"%s\" does not say \"%s\"", said, word);
+    if (!said || !strstr(said, word))
+        fail_msg("\"%s\" does not say \"%s\"", said ? said : "", word);
 }

@@ -15,7 +15,8 @@ static void expect(const char *sql, const char *want)
 {
     static struct table_touch t[TOUCHES_MAX];
     static const char *const locks[] = { "rows", "writers", "all" };
-    char got[4096] = "";
+    static char got[16384];
+    got[0] = 0;
     size_t n = preflight_touches(sql, t, TOUCHES_MAX);
     for (size_t i = 0; i < n; i++)
         snprintf(got + strlen(got), sizeof got - strlen(got), "%s%s:%s%s", i ? " " : "", t[i].table, locks[t[i].lock],
