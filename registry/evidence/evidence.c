@@ -101,7 +101,8 @@ static enum errc section(struct work *w, int which, struct evidence *ev, struct 
 
 struct token_row { struct str zone, provider, maker, model, label, serial, firmware; };
 SCHEMA_OF(token_row, "What holds a zone's root key", FIELD(token_row, zone, F_ALWAYS, .doc = "Zone"),
-    FIELD(token_row, provider, F_ALWAYS, .doc = "pkcs11 or softfile"), FIELD(token_row, maker, F_ALWAYS, .doc = "Who made the token"),
+    FIELD(token_row, provider, F_ALWAYS, .doc = "pkcs11 or softfile"),
+    FIELD(token_row, maker, F_ALWAYS, .doc = "Who made the token"),
     FIELD(token_row, model, F_ALWAYS, .doc = "Its model"), FIELD(token_row, label, F_ALWAYS, .doc = "Its label"),
     FIELD(token_row, serial, F_ALWAYS, .doc = "Its serial number"), FIELD(token_row, firmware, F_ALWAYS, .doc = "Its firmware"));
 

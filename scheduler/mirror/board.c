@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* board.c - five reads, each of a function that says aliases, put together as a snapshot in which nothing is in use. */
 #include "scheduler/mirror/board.h"
+#include "scheduler/mirror/rules.h"
 #include "core/db/tx.h"
 #include "core/table/schema.h"
 #include "scheduler/plan/expect.h"
@@ -41,23 +42,9 @@ SCHEMA_OF(tenant_row, "A tenant under its alias", FIELD(tenant_row, tenant_id, 0
 static const struct stmt queue_tenants = { .name = "queue_tenants", .params = "i", .row = &tenant_row_schema, .card = CARD_MANY,
     .sql = "SELECT tenant_id, is_mine, owner, name, slots_limit, gpus_limit, guarded FROM queue_tenants($1)" };
 
-SCHEMA_OF(rule, "A quota rule under aliases", FIELD(rule, tenant_id, 0, .doc = "Tenant"),
-    FIELD(rule, project_id, 0, .doc = "Project"), FIELD_ENUM(rule, place, 0, rule_place_names, .doc = "Whose"),
-    FIELD_ENUM(rule, resource, 0, rule_resource_names, .doc = "Of what"), FIELD(rule, queue, 0, .doc = "Queue"),
-    FIELD(rule, flavor, 0, .doc = "Flavor"), FIELD(rule, zone, 0, .doc = "Zone"), FIELD(rule, nominal, 0, .doc = "Its own"),
-    FIELD(rule, borrowing_limit, 0, .doc = "Most from others"), FIELD(rule, lending_limit, 0, .doc = "Most to others"),
-    FIELD(rule, weight, 0, .doc = "Weight"), FIELD(rule, used, 0, .doc = "Nothing"));
 static const struct stmt queue_rules = { .name = "queue_rules", .params = "i", .row = &rule_schema, .card = CARD_MANY, .sql =
-    "SELECT tenant_id, project_id, place, resource, queue, flavor, zone, nominal, borrowing_limit, lending_limit, weight, used\n"
-    "  FROM queue_rules($1)" };
+    "SELECT " ROW_COLUMNS " FROM queue_rules($1)" };
 
-SCHEMA_OF(rule_queue, "A declared queue under aliases", FIELD(rule_queue, tenant_id, 0, .doc = "Tenant"),
-    FIELD(rule_queue, project_id, 0, .doc = "Project"), FIELD(rule_queue, name, 0, .doc = "Queue, or an alias"),
-    FIELD_ENUM(rule_queue, mode, 0, queue_mode_names, .doc = "How its line goes"),
-    FIELD_ENUM(rule_queue, stop_policy, 0, queue_stop_names, .doc = "Whether it goes"),
-    FIELD_ENUM(rule_queue, within_cluster_queue, 0, queue_within_names, .doc = "Who of its own makes room"),
-    FIELD_ENUM(rule_queue, reclaim_within_cohort, 0, queue_reclaim_names, .doc = "Which borrowers make room"),
-    FIELD(rule_queue, slot_usage, 0, .doc = "Slot seconds"), FIELD(rule_queue, gpu_usage, 0, .doc = "GPU seconds"));
 static const struct stmt queue_declared = { .name = "queue_declared", .params = "i", .row = &rule_queue_schema,
     .card = CARD_MANY, .sql = "SELECT " ROW_COLUMNS " FROM queue_declared($1)" };
 

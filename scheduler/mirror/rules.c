@@ -7,7 +7,7 @@
 
 enum { RULES_MAX = 100000 };
 
-SCHEMA_OF(rule, "A quota rule and its use", FIELD(rule, tenant_id, 0, .doc = "Tenant"),
+SCHEMA_EXTERN(rule, "A quota rule and its use", FIELD(rule, tenant_id, 0, .doc = "Tenant"),
     FIELD(rule, project_id, 0, .doc = "Project"),
     FIELD_ENUM(rule, place, 0, rule_place_names, .doc = "Whose"),
     FIELD_ENUM(rule, resource, 0, rule_resource_names, .doc = "Of what"),
@@ -15,7 +15,7 @@ SCHEMA_OF(rule, "A quota rule and its use", FIELD(rule, tenant_id, 0, .doc = "Te
     FIELD(rule, nominal, 0, .doc = "Its own"), FIELD(rule, borrowing_limit, 0, .doc = "Most from others"),
     FIELD(rule, lending_limit, 0, .doc = "Most to others"), FIELD(rule, weight, 0, .doc = "Weight"),
     FIELD(rule, used, 0, .doc = "Used"));
-SCHEMA_OF(rule_queue, "A declared queue", FIELD(rule_queue, tenant_id, 0, .doc = "Tenant"),
+SCHEMA_EXTERN(rule_queue, "A declared queue", FIELD(rule_queue, tenant_id, 0, .doc = "Tenant"),
     FIELD(rule_queue, project_id, 0, .doc = "Project"), FIELD(rule_queue, name, 0, .doc = "Name"),
     FIELD_ENUM(rule_queue, mode, 0, queue_mode_names, .doc = "How its line goes"),
     FIELD_ENUM(rule_queue, stop_policy, 0, queue_stop_names, .doc = "Whether it goes"),

@@ -7,7 +7,11 @@
 #include "core/base/work.h"
 #include "scheduler/plan/rulebook.h"
 
+struct schema;
 struct stmt;
+
+/* A rule and a declared queue as a row gives them; the queue clock reads them under aliases by the same. */
+extern const struct schema rule_schema, rule_queue_schema;
 
 /* The rules of these tenants, of their cohorts and what live attempts use of them, linked. In one statement, so that the
  * numbers fit. */

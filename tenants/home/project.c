@@ -30,7 +30,8 @@ const struct stmt *const project_stmts[] = { &project_insert, &project_read, &pr
 enum errc project_create(struct work *w, struct str name, const struct shown_name *names, struct project *ret, struct err *e)
 {
     enum errc rc = db_one(w->tx, &project_insert, ARGS(A_UUID(w->tenant_id), A_UUID(uuid_v7(w->now_us)), A_STR(name),
-                          A_STR(names->en.ptr ? names->en : name), A_STR(names->ar.ptr ? names->ar : STR("")), A_UUID(w->principal->user_id)), ret, e);
+                          A_STR(names->en.ptr ? names->en : name), A_STR(names->ar.ptr ? names->ar : STR("")),
+                          A_UUID(w->principal->user_id)), ret, e);
     return rc == ERR_EXISTS ? FAIL_AT(e, EXISTS, "/name", "Project %.*s already exists", STR_ARG(name)) : rc;
 }
 
