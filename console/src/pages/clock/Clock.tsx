@@ -2,7 +2,6 @@
 // Clock.tsx - what will start when, where and after what, if all goes on as it is: own jobs one by one, of others
 // sums by zone. The platform's people see who will hold what, and no jobs.
 import { ExpandableSection, ToggleGroup, ToggleGroupItem } from '@patternfly/react-core';
-import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -11,6 +10,7 @@ import { useGet } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';
 import { withFilter, type Search } from '../../lib/search.ts';
 import { Code, Name, Time, To } from '../../ui/bits.tsx';
+import { Grid } from '../../ui/grid.tsx';
 import { Note } from '../../ui/note.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Answer, Empty } from '../../ui/states.tsx';
@@ -62,33 +62,6 @@ function Why({ id, reason, detail }: { id: string; reason: string | undefined; d
   );
 }
 
-function Rows({ label, heads, rows }: { label: string; heads: string[]; rows: [id: string, cells: ReactNode[]][] }) {
-  return (
-    <Table aria-label={label} variant="compact" gridBreakPoint="grid-lg" className="clock-rows">
-      <Thead>
-        <Tr>
-          {heads.map((h) => (
-            <Th key={h} modifier="wrap">
-              {h}
-            </Th>
-          ))}
-        </Tr>
-      </Thead>
-      <Tbody>
-        {rows.map(([id, cells]) => (
-          <Tr key={id}>
-            {cells.map((cell, k) => (
-              <Td key={heads[k]} dataLabel={heads[k]!}>
-                {cell}
-              </Td>
-            ))}
-          </Tr>
-        ))}
-      </Tbody>
-    </Table>
-  );
-}
-
 function Jobs({ of, from, until }: { of: Schemas['queue_clock']; from: number; until: number }) {
   const { t } = useTranslation();
   const job = (j: { job_id?: string; name?: string }): ReactNode => (
@@ -129,12 +102,13 @@ function Jobs({ of, from, until }: { of: Schemas['queue_clock']; from: number; u
       <h2 className="block">{t('clock.starts')}</h2>
       {of.starts.length === 0 && <p className="subtle">{t('clock.noStarts')}</p>}
       {of.starts.length > 0 && (
-        <Rows
+        <Grid
+          className="clock-rows"
           label={t('clock.starts')}
           heads={[t('col.name'), t('clock.when'), t('clock.until'), t('clock.place'), t('clock.why')]}
-          rows={of.starts.map((j) => [
-            j.job_id!,
-            [
+          rows={of.starts.map((j) => ({
+            id: j.job_id!,
+            cells: [
               job(j),
               <>
                 <Time key="w" at={j.at} />
@@ -146,29 +120,34 @@ function Jobs({ of, from, until }: { of: Schemas['queue_clock']; from: number; u
               where(j),
               j.after === 'now' ? '' : <Why key="y" id={j.job_id!} reason={j.reason} detail={j.detail} />,
             ],
-          ])}
+          }))}
         />
       )}
       {of.late.length > 0 && (
         <>
           <h2 className="block">{t('clock.late')}</h2>
-          <Rows
+          <Grid
+            className="clock-rows"
             label={t('clock.late')}
             heads={[t('col.name'), t('clock.wants'), t('clock.why')]}
-            rows={of.late.map((j) => [
-              j.job_id!,
-              [job(j), asks(j), <Why key="y" id={j.job_id!} reason={j.reason} detail={j.detail} />],
-            ])}
+            rows={of.late.map((j) => ({
+              id: j.job_id!,
+              cells: [job(j), asks(j), <Why key="y" id={j.job_id!} reason={j.reason} detail={j.detail} />],
+            }))}
           />
         </>
       )}
       <h2 className="block">{t('clock.running')}</h2>
       {of.running.length === 0 && <p className="subtle">{t('clock.noRunning')}</p>}
       {of.running.length > 0 && (
-        <Rows
+        <Grid
+          className="clock-rows"
           label={t('clock.running')}
           heads={[t('col.name'), t('clock.since'), t('clock.until'), t('clock.place')]}
-          rows={of.running.map((j) => [j.job_id!, [job(j), <Time key="w" at={j.at} />, ends(j), where(j)]])}
+          rows={of.running.map((j) => ({
+            id: j.job_id!,
+            cells: [job(j), <Time key="w" at={j.at} />, ends(j), where(j)],
+          }))}
         />
       )}
     </>

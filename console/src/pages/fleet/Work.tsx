@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Work.tsx - what a machine is busy with: whose and how much, never names of a tenant's things.
-import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useGet } from '../../api/hooks.ts';
@@ -8,6 +7,7 @@ import { number } from '../../lib/format.ts';
 import { titleOf } from '../../lib/titles.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Code, Name, shortId, State, Time, To } from '../../ui/bits.tsx';
+import { Grid } from '../../ui/grid.tsx';
 import { Answer } from '../../ui/states.tsx';
 
 const SHOWN_MAX = 200;
@@ -53,45 +53,29 @@ export function NodeWork({ id, brief = false }: { id: string; brief?: boolean })
                 : t('workers.works', { count: page.data.length })}
             </p>
             <div className={brief ? 'work-box' : ''}>
-              <Table aria-label={t('workers.work')} variant="compact" gridBreakPoint={brief ? 'grid-md' : 'grid-lg'}>
-                <Thead>
-                  <Tr>
-                    {heads.map((h) => (
-                      <Th key={h} modifier="wrap">
-                        {h}
-                      </Th>
-                    ))}
-                  </Tr>
-                </Thead>
-                <Tbody>
-                  {page.data.map((w) => {
-                    const cells = [
-                      <Code key="j">{shortId(w.job_id)}</Code>,
-                      w.kind ? t(`kind.${w.kind}`) : '',
-                      can('tenant:read') && !brief ? (
-                        <To key="t" to={`/tenants/${w.tenant_id!}`}>
-                          <Whose id={w.tenant_id!} names={names} />
-                        </To>
-                      ) : (
-                        <Whose key="t" id={w.tenant_id!} names={names} />
-                      ),
-                      <State key="s" value={w.state} />,
-                      ...(brief
-                        ? []
-                        : [number(w.slots), number(w.gpus), <Time key="a" at={w.started_at ?? w.leased_at} ago />]),
-                    ];
-                    return (
-                      <Tr key={w.attempt_id}>
-                        {cells.map((c, i) => (
-                          <Td key={heads[i]} dataLabel={heads[i]!}>
-                            {c}
-                          </Td>
-                        ))}
-                      </Tr>
-                    );
-                  })}
-                </Tbody>
-              </Table>
+              <Grid
+                label={t('workers.work')}
+                breakPoint={brief ? 'grid-md' : 'grid-lg'}
+                heads={heads}
+                rows={page.data.map((w) => ({
+                  id: w.attempt_id!,
+                  cells: [
+                    <Code key="j">{shortId(w.job_id)}</Code>,
+                    w.kind ? t(`kind.${w.kind}`) : '',
+                    can('tenant:read') && !brief ? (
+                      <To key="t" to={`/tenants/${w.tenant_id!}`}>
+                        <Whose id={w.tenant_id!} names={names} />
+                      </To>
+                    ) : (
+                      <Whose key="t" id={w.tenant_id!} names={names} />
+                    ),
+                    <State key="s" value={w.state} />,
+                    ...(brief
+                      ? []
+                      : [number(w.slots), number(w.gpus), <Time key="a" at={w.started_at ?? w.leased_at} ago />]),
+                  ],
+                }))}
+              />
             </div>
           </>
         )

@@ -2,7 +2,6 @@
 // WhatIf.tsx - what a change of a law, a list or a policy would make possible or forbid, tried out on the organisation's own
 // things before anybody asks for it: each with the clause, and who would have to approve the change. Nothing is stored.
 import { Label, ToggleGroup, ToggleGroupItem } from '@patternfly/react-core';
-import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { change, type Schemas } from '../../api/client.ts';
@@ -13,6 +12,7 @@ import { useSession } from '../../shell/session.tsx';
 import { Code, Name, To } from '../../ui/bits.tsx';
 import { ApiForm, formFields } from '../../ui/form.tsx';
 import { Note } from '../../ui/note.tsx';
+import { Grid } from '../../ui/grid.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Remedy } from '../../ui/remedy.tsx';
 import { CLASSES } from './data.ts';
@@ -76,20 +76,15 @@ function Things({ of, show }: { of: Trial; show: (typeof OUTCOMES)[number] | 'al
   const rows = of.things.filter((x) => show === 'all' || x.outcome === show);
   if (rows.length === 0) return <p className="subtle">{t('whatif.none')}</p>;
   return (
-    <Table aria-label={t('whatif.things')} variant="compact" gridBreakPoint="grid-lg">
-      <Thead>
-        <Tr>
-          {heads.map((h) => (
-            <Th key={h} modifier="wrap">
-              {h}
-            </Th>
-          ))}
-        </Tr>
-      </Thead>
-      <Tbody>
-        {rows.map((x, i) => {
-          const outcome = oneOf(OUTCOMES, x.outcome)!;
-          const cells = [
+    <Grid
+      label={t('whatif.things')}
+      heads={heads}
+      rows={rows.map((x, id) => {
+        const outcome = oneOf(OUTCOMES, x.outcome)!;
+        return {
+          id,
+          outcome,
+          cells: [
             <Label key="o" isCompact color={COLOUR[outcome]}>
               {t(`whatif.${outcome}`)}
             </Label>,
@@ -100,19 +95,10 @@ function Things({ of, show }: { of: Trial; show: (typeof OUTCOMES)[number] | 'al
             <Code key="f">{x.from ?? of.home_zone}</Code>,
             <Code key="z">{x.zone}</Code>,
             <Why key="w" of={x} data={of.data_class} home={of.home_zone} />,
-          ];
-          return (
-            <Tr key={i} data-outcome={outcome}>
-              {cells.map((cell, k) => (
-                <Td key={heads[k]} dataLabel={heads[k]!}>
-                  {cell}
-                </Td>
-              ))}
-            </Tr>
-          );
-        })}
-      </Tbody>
-    </Table>
+          ],
+        };
+      })}
+    />
   );
 }
 

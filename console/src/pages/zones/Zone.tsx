@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Zone.tsx - one zone: where it stands, what its law says by which version, and the way to change that law.
 import { FormSelect, FormSelectOption, Label } from '@patternfly/react-core';
-import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { change, type Schemas } from '../../api/client.ts';
@@ -11,6 +10,7 @@ import { withFilter, type Search } from '../../lib/search.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Code, Id, Name, Pairs, Time, To } from '../../ui/bits.tsx';
 import { FormButton } from '../../ui/dialogs.tsx';
+import { Grid } from '../../ui/grid.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Answer } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
@@ -38,33 +38,10 @@ export function ClassLabels({ classes }: { classes: readonly string[] }) {
   );
 }
 
-function Grid({ label, heads, rows }: { label: string; heads: string[]; rows: React.ReactNode[][] }) {
+function LawRows({ label, heads, rows }: { label: string; heads: string[]; rows: React.ReactNode[][] }) {
   const { t } = useTranslation();
   if (rows.length === 0) return <p className="subtle">{t('zones.noRows')}</p>;
-  return (
-    <Table aria-label={label} variant="compact" gridBreakPoint="grid-lg">
-      <Thead>
-        <Tr>
-          {heads.map((h) => (
-            <Th key={h} modifier="wrap">
-              {h}
-            </Th>
-          ))}
-        </Tr>
-      </Thead>
-      <Tbody>
-        {rows.map((row, i) => (
-          <Tr key={i}>
-            {row.map((cell, k) => (
-              <Td key={heads[k]} dataLabel={heads[k]!}>
-                {cell}
-              </Td>
-            ))}
-          </Tr>
-        ))}
-      </Tbody>
-    </Table>
-  );
+  return <Grid label={label} heads={heads} rows={rows.map((cells, id) => ({ id, cells }))} />;
 }
 
 function LawView({ law }: { law: Law }) {
@@ -100,7 +77,7 @@ function LawView({ law }: { law: Law }) {
         ]}
       />
       <h3 className="block">{t('zones.rules')}</h3>
-      <Grid
+      <LawRows
         label={t('zones.rules')}
         heads={[
           t('col.class'),
@@ -120,7 +97,7 @@ function LawView({ law }: { law: Law }) {
         ])}
       />
       <h3 className="block">{t('zones.clocks')}</h3>
-      <Grid
+      <LawRows
         label={t('zones.clocks')}
         heads={[t('zones.clock'), t('zones.hours'), t('zones.regime'), t('zones.source'), t('zones.inForce')]}
         rows={clocks.map((c) => [
