@@ -7,7 +7,8 @@
 #include "core/base/fair_pool.h"
 #include "core/redis/rate.h"
 
-enum { SEGMENTS_MAX = 12, CAPTURES_MAX = 4, SEARCHES_MAX = 4, LET_IN = 4096, WAKE_BUCKETS = 64, RESPONSE_MAX = 32 << 20, TRIES_MAX = 4 };
+enum { SEGMENTS_MAX = 12, CAPTURES_MAX = 4, SEARCHES_MAX = 4, LET_IN = 4096, WAKE_BUCKETS = 64, RESPONSE_MAX = 32 << 20,
+      TRIES_MAX = 4 };
 
 /* A row compiled for matching. */
 struct route_match {
@@ -114,21 +115,33 @@ enum errc phase_rate(struct flight *f, struct err *e) MUST_CHECK;
 struct open_calls *open_calls_new(void);
 void open_calls_free(struct open_calls *o);             /* NULL is fine; calls may still be open */
 size_t open_calls_all(struct open_calls *o);            /* of tenants, now */
+/* The same: RATE while the tenant's calls took more thread time than its share of a minute. */
+enum errc phase_cost(struct flight *f, struct err *e) MUST_CHECK;
 /* personal.c: the caller's key for personal fields; true: at hand, so that nothing has to wait for it */
 enum errc phase_person(struct flight *f, struct err *e) MUST_CHECK;
 bool flight_has_person(const struct flight *f);
+/* authenticate.c: phase: c->principal, unless it is known or the row is public. UNAUTHENTICATED. bearer_token: of the header, or
+ * STR_NULL. */
+enum errc phase_authn(struct flight *f, struct err *e) MUST_CHECK;
+struct str bearer_token(const struct http_request *r);
+/* decode.c: phase: c->in by the row's schema; If-Match, the idempotency key, the page. MALFORMED, UNKNOWN_FIELD, MEDIA_TYPE,
+ * NOT_FOUND for a path that cannot be an id. */
+enum errc phase_decode(struct flight *f, struct err *e) MUST_CHECK;
+
+/* transact.c: runs the handler, in the row's transaction, again when two met, and f->answer is its answer; or it parks. */
+enum errc flight_transact(struct flight *f, struct err *e) MUST_CHECK;
 /* An event of this call: actor, resource, status, the handler's details. */
 struct audit_event flight_audit_event(struct flight *f, enum audit_code code);
 
-/* admit.c: phases. authz opens the row by permission and limits the transaction to the projects that give it; zone judges again what
- * only a role of some zones opened, once the request has named its zone. Both write a denial into the audit log. */
+/* admit.c: phases. authz opens the row by permission and limits the transaction to the projects that give it; zone judges again
+ * what only a role of some zones opened, once the request has named its zone. Both write a denial into the audit log. */
 enum errc phase_authz(struct flight *f, struct err *e) MUST_CHECK;
 enum errc phase_zone(struct flight *f, struct err *e) MUST_CHECK;
 /* The same for a permission that a handler has found missing. */
 enum errc admit_refuse(struct call *c, const struct decision *d, enum permission perm, struct err *e);
 
-/* residency_denial.c: a refusal of the judge of residency is counted, and stands in the log of the tenant whose data it is about. Outside
- * of any transaction of the call; blocks. */
+/* residency_denial.c: a refusal of the judge of residency is counted, and stands in the log of the tenant whose data it is about.
+ * Outside of any transaction of the call; blocks. */
 void residency_denial_note(struct call *c, const struct err *e);
 /* Adds ,"remedy":{…} to its problem: what is missing, and who may set it; nothing where nothing can be set. */
 void residency_denial_tell(struct call *c, const struct err *e, struct buf *out);
@@ -164,7 +177,8 @@ enum errc bearer_jwt(struct call *c, struct str token, struct err *e) MUST_CHECK
 /* idempotency.c */
 enum errc idempotency_key_read(struct call *c, struct err *e) MUST_CHECK;
 enum errc idempotency_begin(struct call *c, struct err *e) MUST_CHECK;      /* sets c->replayed */
-/* For work of several transactions whose parts can be repeated: neither first nor replayed means that an earlier call did not finish. */
+/* For work of several transactions whose parts can be repeated: neither first nor replayed means that an earlier call did not
+ * finish. */
 enum errc idempotency_claim(struct call *c, bool *ret_first, struct err *e) MUST_CHECK;
 void idempotency_end(struct call *c, int status, struct str body);
 

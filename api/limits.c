@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* limits.c - phases: what one tenant may have open at once, and what a tenant, a caller and an address may ask in a minute.
+/* limits.c - phases: what one tenant may have open at once, what a tenant, a caller and an address may ask in a minute, and what
+ * its
+ * calls may cost.
  *
  * A call is open from the moment its tenant is known until its exchange ends, whatever it does meanwhile: it waits for a thread,
  * runs, is parked, streams, or its answer is being read. Each holds a place at the door (api.max_connections), so there is
@@ -150,4 +152,20 @@ enum errc phase_rate(struct flight *f, struct err *e)
         ok = ok && take_rate(f, "principal", str_n(key, 18), rule_of(cfg->rate_principal_per_minute));
     }
     return ok ? ERR_OK : FAIL(e, RATE, "Too many calls; wait %ld s", (long)f->rates[f->nrates - 1].result.reset_s);
+}
+
+/* --- in server time --- */
+
+/* Calls of a tenant that cost more than its share of a minute are paid for before others run. */
+enum errc phase_cost(struct flight *f, struct err *e)
+{
+    const struct principal *p = f->call.principal;
+    if (!p || f->call.route->rate == RL_NONE || f->call.route->flags & R_NODE || lane_may_spend(f->pipeline, p->tenant_id,
+        &f->rates[f->nrates].result))
+        return ERR_OK;
+    f->rates[f->nrates++].name = "cost";
+    metrics_inc(M_rate_denied_total, "cost");
+    return FAIL(e, RATE,
+        "The calls of this organisation took more than the %ld s of server time that it has in a minute; wait %ld s",
+                (long)(f->pipeline->app->config->rate_tenant_ms_per_minute / 1000), (long)f->rates[f->nrates - 1].result.reset_s);
 }
