@@ -12,7 +12,8 @@
 
 #include <stdio.h>
 
-static const struct stmt note_add = { .name = "note_add", .params = "i", .card = CARD_NONE, .sql = "INSERT INTO note (id) VALUES ($1)" };
+static const struct stmt note_add = { .name = "note_add", .params = "i", .card = CARD_NONE,
+                                     .sql = "INSERT INTO note (id) VALUES ($1)" };
 static const struct stmt *const list[] = { &note_add, NULL };
 static const struct stmt *const *const lists[] = { list, NULL };
 
@@ -25,7 +26,8 @@ static int setup(void **state)
     (void)state;
     pg = pg_harness_new();
     pg_harness_exec(pg, NULL, "CREATE ROLE app LOGIN; CREATE TABLE note (id bigint PRIMARY KEY); GRANT ALL ON note TO app");
-    pool = db_pool_new(&(struct db_pool_opts){ .conninfo = pg_harness_conninfo(pg, "app", NULL), .size = 2, .lists = lists, .checkout_timeout_ms = 200 });
+    pool = db_pool_new(&(struct db_pool_opts){ .conninfo = pg_harness_conninfo(pg, "app", NULL), .size = 2, .lists = lists,
+                                              .checkout_timeout_ms = 200 });
     assert_int_equal(db_pool_check(pool, &e), ERR_OK);
     return 0;
 }
@@ -108,7 +110,8 @@ static void failures_at_the_ends_are_the_caller_s(void **state)
     struct acted read = { .id = 3 }, apart = { .id = 4 };
     assert_int_equal(RUN_WRITE(&w, queue_twice(&w), &e), ERR_EXISTS);     /* seen by the commit only */
     assert_int_not_equal(RUN_READ(&w, act(&w, &read, &e), &e), ERR_OK);
-    assert_int_equal(RUN_WRITE(&w, inner(&w, &apart, &e), &e), ERR_OK);             /* beside an open transaction, on a connection of its own */
+    assert_int_equal(RUN_WRITE(&w, inner(&w, &apart, &e), &e),
+                     ERR_OK);             /* beside an open transaction, on a connection of its own */
     expect_idle();
     expect_notes("1 4");
     pg_harness_stop(pg);
@@ -122,6 +125,7 @@ static void failures_at_the_ends_are_the_caller_s(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(an_act_is_kept_or_gone), cmocka_unit_test(failures_at_the_ends_are_the_caller_s) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(an_act_is_kept_or_gone),
+                                       cmocka_unit_test(failures_at_the_ends_are_the_caller_s) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
