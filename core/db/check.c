@@ -2,8 +2,8 @@
 /* check.c - the checks at start: is the role one that row-level security binds, and does the database's own description of every
  * statement agree with the code? A connection of its own, in lock step, because each answer is looked at.
  *
- * libpq sends our parameter types with Parse, so a type that does not fit is refused by the server itself; what is left to compare
- * here is the number of $n and the columns of the result. */
+ * libpq sends our parameter types with Parse, so a type that does not fit is refused by the server itself; what is left to
+ * compare here is the number of $n and the columns of the result. */
 #include "core/db/pool_int.h"
 #include "core/base/cleanup.h"
 #include "core/db/param_int.h"
@@ -40,7 +40,8 @@ static enum errc check_role(const struct db_pool *p, PGconn *pg, struct err *e)
     if (*PQgetvalue(res, 0, 2) == 't' && !(p->role_allow & DB_ALLOW_BYPASSRLS))
         return FAIL(e, INTERNAL, "database role %s has BYPASSRLS: row-level security would not bind it", user);
     if (!PQgetisnull(res, 0, 3) && !(p->role_allow & DB_ALLOW_OWNER))
-        return FAIL(e, INTERNAL, "database role %s owns %s: an owner can switch row-level security off", user, PQgetvalue(res, 0, 3));
+        return FAIL(e, INTERNAL, "database role %s owns %s: an owner can switch row-level security off", user, PQgetvalue(res, 0,
+            3));
     return ERR_OK;
 }
 
@@ -66,12 +67,14 @@ static enum errc check_enums(const struct stmt *st, const struct row_map *map, P
         snprintf(oid, sizeof oid, "%u", map->cols[i].oid);
         const char *values[] = { oid };
         CLEANUP(clear_result) PGresult *res = PQexecParams(
-            pg, "SELECT 1 FROM pg_type t LEFT JOIN pg_type el ON el.oid = t.typelem WHERE t.oid = $1::oid AND 'e' IN (t.typtype, el.typtype)",
+            pg,
+                    "SELECT 1 FROM pg_type t LEFT JOIN pg_type el ON el.oid = t.typelem WHERE t.oid = $1::oid AND 'e' IN (t.typtype, el.typtype)",
             1, NULL, values, NULL, NULL, 0);
         if (PQresultStatus(res) != PGRES_TUPLES_OK)
             return pg_fail(e, pg, res, st->name);
         if (PQntuples(res) == 0)
-            return FAIL(e, INTERNAL, "statement %s: column %s has a type that cannot be read", st->name, map->cols[i].field->name);
+            return FAIL(e, INTERNAL, "statement %s: column %s has a type that cannot be read", st->name,
+                        map->cols[i].field->name);
     }
     return ERR_OK;
 }
@@ -87,7 +90,8 @@ static enum errc check_stmt(const struct stmt *st, PGconn *pg, struct arena *a, 
         if (!(types[i] = param_oid(letters[i])))
             return FAIL(e, INTERNAL, "statement %s: %c is no parameter type", st->name, letters[i]);
     if (highest_param(st->sql) != n)
-        return FAIL(e, INTERNAL, "statement %s has parameters up to $%d but params \"%s\"", st->name, highest_param(st->sql), letters);
+        return FAIL(e, INTERNAL, "statement %s has parameters up to $%d but params \"%s\"", st->name, highest_param(st->sql),
+                    letters);
     CLEANUP(buf_releasep) struct buf text = BUF(STMT_TEXT_MAX);
     CLEANUP(clear_result) PGresult *made = PQprepare(pg, "", stmt_text(st, &text), n, types);
     if (PQresultStatus(made) != PGRES_COMMAND_OK) {

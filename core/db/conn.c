@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conn.c - one connection in pipeline mode. libpq gives for each query its result and then NULL, and for each sync one result without
- * NULL after it; conn_next hides that. Reading waits with poll and a limit, because a dead network must not hold a thread for ever. */
+/* conn.c - one connection in pipeline mode. libpq gives for each query its result and then NULL, and for each sync one result
+ * without NULL after it; conn_next hides that. Reading waits with poll and a limit, because a dead network must not hold a thread
+ * for ever. */
 #include "core/db/conn_int.h"
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
@@ -52,17 +53,19 @@ enum errc pg_open(const char *conninfo, const char *app_name, int64_t statement_
     TRY(own_options(conninfo, &options, e));
     buf_printf(&options, " -c idle_in_transaction_session_timeout=%d", IDLE_IN_TX_MS);
     /* A prepared statement keeps the plan it got when its tables were small. Every statement of ours has an index to go by, so
-     * plans that read whole tables are never what is wanted: on a fresh installation they cost four fifths of a submission. The price
-     * of a disabled scan makes a plan look dear enough to compile, which takes longer than the rows it reads. */
+     * plans that read whole tables are never what is wanted: on a fresh installation they cost four fifths of a submission. The
+     * price of a disabled scan makes a plan look dear enough to compile, which takes longer than the rows it reads. */
     buf_add_c(&options, " -c enable_seqscan=off -c enable_mergejoin=off -c random_page_cost=1.1 -c jit=off");
-    /* Left to itself the server plans some statements anew each time, because it guesses that arrays are long: that took longer than
-     * to run them. And a bitmap scan reads the entries of ended rows again and again, which a plain index scan marks as dead. */
+    /* Left to itself the server plans some statements anew each time, because it guesses that arrays are long: that took longer
+     * than to run them. And a bitmap scan reads the entries of ended rows again and again, which a plain index scan marks as
+     * dead. */
     if (is_batch)
         buf_add_c(&options, " -c plan_cache_mode=force_generic_plan -c enable_bitmapscan=off");
     if (statement_timeout_ms > 0)
         buf_printf(&options, " -c statement_timeout=%lld", (long long)statement_timeout_ms);
     /* What stands before dbname is only a default; what stands after it wins over the conninfo. */
-    const char *keys[] = { "connect_timeout", "tcp_user_timeout", "keepalives_idle", "dbname", "application_name", "client_encoding",
+    const char *keys[] = { "connect_timeout", "tcp_user_timeout", "keepalives_idle", "dbname", "application_name",
+                          "client_encoding",
                            "options", NULL };
     const char *values[] = { "5", "15000", "10", conninfo, app_name ? app_name : "falaj", "UTF8", options.ptr, NULL };
     PGconn *pg = PQconnectdbParams(keys, values, 1);
@@ -98,7 +101,8 @@ enum errc pg_fail(struct err *e, PGconn *pg, const PGresult *res, const char *st
 {
     const char *state = res ? PQresultErrorField(res, PG_DIAG_SQLSTATE) : NULL;
     const char *primary = res ? PQresultErrorField(res, PG_DIAG_MESSAGE_PRIMARY) : NULL;
-    return pgerr_fill(e, state, primary ? primary : PQerrorMessage(pg), res ? PQresultErrorField(res, PG_DIAG_CONSTRAINT_NAME) : NULL,
+    return pgerr_fill(e, state, primary ? primary : PQerrorMessage(pg), res ? PQresultErrorField(res, PG_DIAG_CONSTRAINT_NAME)
+                      : NULL,
                       res ? PQresultErrorField(res, PG_DIAG_COLUMN_NAME) : NULL, stmt_name);
 }
 
@@ -158,7 +162,8 @@ static void send_prepare(struct db_conn *c, int slot)
     c->is_prepared[slot] = true;
 }
 
-enum errc conn_send(struct db_conn *c, int slot, const struct arg *args, int nargs, bool must_affect, bool is_target, struct err *e)
+enum errc conn_send(struct db_conn *c, int slot, const struct arg *args, int nargs, bool must_affect, bool is_target,
+                    struct err *e)
 {
     struct params p;
     const struct stmt *st = c->stmts[slot];

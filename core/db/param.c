@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* param.c - arguments to binary parameters. Texts and bytes are passed where they lie; scalars go to p->fixed; arrays and jsonb are
- * built in one scratch buffer, noted by offset first because the buffer may move while it grows. */
+/* param.c - arguments to binary parameters. Texts and bytes are passed where they lie; scalars go to p->fixed; arrays and jsonb
+ * are built in one scratch buffer, noted by offset first because the buffer may move while it grows. */
 #include "core/db/param_int.h"
 #include "core/base/assert.h"
 

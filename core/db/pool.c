@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool.c - connections at rest in a stack under one lock, opened outside the lock. A connection is looked at (one poll) when it is taken:
- * whatever the server sends to an idle connection is a goodbye, so that a restart of PostgreSQL costs no request an error. */
+/* pool.c - connections at rest in a stack under one lock, opened outside the lock. A connection is looked at (one poll) when it
+ * is taken: whatever the server sends to an idle connection is a goodbye, so that a restart of PostgreSQL costs no request an
+ * error. */
 #include "core/db/pool_int.h"
 #include "core/base/assert.h"
 #include "core/base/clock.h"

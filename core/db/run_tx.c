@@ -2,7 +2,8 @@
 /* run_tx.c - what stands before and behind an act. */
 #include "core/db/run_tx.h"
 
-enum errc run_tx_begin(struct work *w, struct db_pool *pool, struct db_scope scope, unsigned flags, struct db_tx **ret_outer, struct err *e)
+enum errc run_tx_begin(struct work *w, struct db_pool *pool, struct db_scope scope, unsigned flags, struct db_tx **ret_outer,
+                       struct err *e)
 {
     struct db_tx *tx;
     TRY(db_begin(pool, scope, flags, w->arena, &tx, e));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* session.c - a connection of its own, without pipeline. Answers are waited for with a limit, so that a leader whose network is dead
- * learns it in time; a session that missed the limit is closed, because its answer may still come. */
+/* session.c - a connection of its own, without pipeline. Answers are waited for with a limit, so that a leader whose network is
+ * dead learns it in time; a session that missed the limit is closed, because its answer may still come. */
 #include "core/db/session.h"
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
