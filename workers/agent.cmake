@@ -2,7 +2,9 @@
 # falaj_workers_agent: the agent around the compute engine; falaj-worker: agent, and child of a lease, in one program.
 set(agent_dir ${CMAKE_CURRENT_LIST_DIR})
 set(agent_sources "")
-foreach(f agent/agent agent/cards agent/book agent/book_notice agent/book_report agent/client agent/enrol agent/timers agent/usage
+foreach(f agent/agent agent/cards agent/devices agent/fetch agent/report agent/book agent/book_notice
+          agent/book_report agent/client
+          agent/enrol agent/timers agent/usage
           lease/cage lease/cage_delegate lease/child lease/child_place lease/batch_table lease/executor lease/frame
           lease/child_wire lease/ckpt_link lease/keeper lease/deliver lease/work_dir lease/infer_answer lease/infer_read lease/job_infer
           lease/sandbox lease/spawn
