@@ -4,13 +4,13 @@
 #include "core/base/arena.h"
 #include "core/base/cleanup.h"
 #include "core/base/clock.h"
-#include "core/crypto/hash.h"
+#include "core/crypto/webhook.h"
 #include "core/http/client.h"
 
 #include <stdio.h>
 #include <time.h>
 
-enum { BODY_MAX = 8192, SECRET_MAX = 256, TRIES_MOST = 8, TIMEOUT_MS = 10000 };
+enum { BODY_MAX = 8192, TRIES_MOST = 8, TIMEOUT_MS = 10000 };
 
 static bool is_loopback(struct str host)
 {
@@ -36,28 +36,6 @@ enum errc audit_anchor_check_url(const char *url, struct err *e)
     return is_tls || is_loopback(head) ? ERR_OK : FAIL(e, UNPROCESSABLE, "A webhook is an https URL");
 }
 
-/* "whsec_<base64>" as the standard has it, or the bytes as they are. */
-static size_t secret_bytes(const char *text, uint8_t out[SECRET_MAX])
-{
-    size_t n = 0;
-    if (str_starts(str_c(text), "whsec_") && base64_decode(str_c(text + 6), out, SECRET_MAX, &n, false))
-        return n;
-    n = strlen(text) < SECRET_MAX ? strlen(text) : SECRET_MAX;
-    memcpy(out, text, n);
-    return n;
-}
-
-static void sign(const char *secret, const char *id, const char *at, struct str body, char out[BASE64_MAX(SHA256_BYTES)])
-{
-    CLEANUP(buf_releasep) struct buf b = BUF(BODY_MAX + 256);
-    uint8_t key[SECRET_MAX], mac[SHA256_BYTES];
-    buf_printf(&b, "%s.%s.", id, at);
-    buf_add_str(&b, body);
-    hmac_sha256(key, secret_bytes(secret, key), b.ptr, b.len, mac);
-    secret_wipe(key, sizeof key);
-    base64_encode(mac, sizeof mac, out, false);
-}
-
 static enum errc post(struct arena *a, const char *base, const char *path, const char *const *headers, struct str body, struct err *e)
 {
     struct http_client_options o = { .base_url = base, .timeout_ms = TIMEOUT_MS, .connect_timeout_ms = TIMEOUT_MS };
@@ -73,7 +51,7 @@ static enum errc post(struct arena *a, const char *base, const char *path, const
 enum errc audit_anchor_webhook(struct arena *a, const struct anchor_head *h, const char *url, const char *secret, int tries, int64_t now_us, struct err *e)
 {
     CLEANUP(buf_releasep) struct buf b = BUF(BODY_MAX);
-    char id[64], at[24], mac[BASE64_MAX(SHA256_BYTES)];
+    char id[64], at[24], mac[WEBHOOK_SIGNATURE];
     TRY(audit_anchor_check_url(url, e));
     struct uuid u = uuid_v7(now_us);
     snprintf(id, sizeof id, "msg_");
@@ -82,9 +60,9 @@ enum errc audit_anchor_webhook(struct arena *a, const struct anchor_head *h, con
     buf_printf(&b, "{\"type\":\"audit.head\",\"timestamp\":%s,\"data\":{", at);
     anchor_members(&b, h);
     buf_add_c(&b, "}}");
-    sign(secret, id, at, buf_str(&b), mac);
+    TRY(webhook_sign(str_c(secret), str_c(id), now_us / 1000000, buf_str(&b), mac, e));
     const char *headers[] = { arena_printf(a, "webhook-id: %s", id), arena_printf(a, "webhook-timestamp: %s", at),
-                              arena_printf(a, "webhook-signature: v1,%s", mac), NULL };
+                              arena_printf(a, "webhook-signature: %s", mac), NULL };
     const char *slash = strchr(strstr(url, "://") + 3, '/');
     const char *base = slash ? arena_printf(a, "%.*s", (int)(slash - url), url) : url;
     enum errc rc = ERR_OK;

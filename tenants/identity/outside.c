@@ -6,15 +6,13 @@
 #include "core/base/cleanup.h"
 #include "core/http/client.h"
 #include "core/table/config.h"
-#include "tenants/access/cidr.h"
 #include "tenants/identity/jwks.h"
 #include "tenants/access/principal.h"
 
-#include <arpa/inet.h>
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { DOCUMENTS = 1024, TENANT_DOCUMENTS = 64, PRINCIPALS = 1024, NETWORKS_MAX = 16, TENANT_FETCHES_MAX = 2,
+enum { DOCUMENTS = 1024, TENANT_DOCUMENTS = 64, PRINCIPALS = 1024, TENANT_FETCHES_MAX = 2,
        HOSTS = 256, RECORDS = 512, CONNECT_MS = 3000, CALL_MS = 5000 };
 /* Of the places, at most so many are of tenants whose last fetch hung, and of those and strangers together. */
 enum { HUNG_MAX = 2, UNPROVEN_MAX = 12 };
@@ -55,16 +53,14 @@ struct slot {
 };
 
 struct federation {
-    pthread_mutex_t lock;           /* guards all below but the networks */
+    pthread_mutex_t lock;           /* guards all below but the reach */
     pthread_cond_t fetched;
     struct document documents[DOCUMENTS];
     struct remembered principals[PRINCIPALS];
     struct slot slots[OUTSIDE_FETCHES_MAX];
     struct record records[RECORDS];
     struct slow_host hosts[HOSTS];
-    struct cidr networks[NETWORKS_MAX];
-    size_t n_networks;
-    bool is_open;                   /* dev: any address */
+    struct outside_reach reach;
 };
 
 struct federation *federation_new(const struct config *cfg)
@@ -73,12 +69,7 @@ struct federation *federation_new(const struct config *cfg)
     ASSERT(f);
     pthread_mutex_init(&f->lock, NULL);
     pthread_cond_init(&f->fetched, NULL);
-    f->is_open = cfg->run_profile == PROFILE_DEV;
-    struct str list = str_c(cfg->auth_provider_networks), one;
-    for (bool more = list.len > 0; more && f->n_networks < NETWORKS_MAX;) {
-        more = str_cut(list, ',', &one, &list);
-        f->n_networks += cidr_parse(str_trim(one), &f->networks[f->n_networks]);
-    }
+    outside_reach_init(&f->reach, cfg, str_c(cfg->auth_provider_networks));
     return f;
 }
 
@@ -95,24 +86,6 @@ void federation_free(struct federation *f)
     pthread_cond_destroy(&f->fetched);
     pthread_mutex_destroy(&f->lock);
     free(f);
-}
-
-/* --- where --- */
-
-static bool may_connect(void *ctx, const struct sockaddr *to)
-{
-    const struct federation *f = ctx;
-    char text[INET6_ADDRSTRLEN] = "";
-    if (f->is_open || outside_is_public(to))
-        return true;
-    if (to->sa_family == AF_INET)
-        inet_ntop(AF_INET, &((const struct sockaddr_in *)(const void *)to)->sin_addr, text, sizeof text);
-    else if (to->sa_family == AF_INET6)
-        inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)(const void *)to)->sin6_addr, text, sizeof text);
-    for (size_t i = 0; i < f->n_networks; i++)
-        if (cidr_has(&f->networks[i], str_c(text)))
-            return true;
-    return false;
 }
 
 /* --- how --- */
@@ -233,7 +206,8 @@ static enum errc exchange(const struct app *app, struct arena *a, const struct o
         cut++;
     struct http_client_options o = { .base_url = str_z(a, str_n(url.ptr, cut)), .ca_file = *ca ? ca : NULL,
         .connect_timeout_ms = CONNECT_MS,
-                                     .timeout_ms = CALL_MS, .may_connect = may_connect, .may_connect_ctx = app->federation };
+                                     .timeout_ms = CALL_MS, .may_connect = outside_may_connect,
+                                         .may_connect_ctx = &app->federation->reach };
     const char *headers[3] = { "Accept: application/json", NULL, NULL };
     if (call->authorization.ptr)
         headers[1] = str_z(a, str_fmt(a, "Authorization: %.*s", STR_ARG(call->authorization)));

@@ -16,11 +16,13 @@
 #include <netinet/in.h>
 #include "core/base/work.h"
 #include "core/crypto/jwt.h"
+#include "tenants/access/cidr.h"
 
 struct config;
 struct federation;
 
-enum { OUTSIDE_URL_MAX = 512, OUTSIDE_BODY_MAX = 256 << 10, OUTSIDE_FETCHES_MAX = 16 };
+enum { OUTSIDE_URL_MAX = 512, OUTSIDE_BODY_MAX = 256 << 10, OUTSIDE_FETCHES_MAX = 16,
+       OUTSIDE_NETWORKS_MAX = 16 };
 
 struct federation *federation_new(const struct config *cfg);
 void federation_free(struct federation *f);
@@ -29,6 +31,12 @@ void federation_free(struct federation *f);
 enum errc outside_url_check(const struct config *cfg, struct str url, const char *field, struct err *e) MUST_CHECK;
 /* Pure. Is the address on the public Internet? */
 bool outside_is_public(const struct sockaddr *to);
+/* Which addresses may be connected to: public ones, those of the networks (10.1.0.0/16,…; at most OUTSIDE_NETWORKS_MAX) and in
+ * the dev profile all. */
+struct outside_reach { struct cidr networks[OUTSIDE_NETWORKS_MAX]; size_t n; bool is_open; };
+void outside_reach_init(struct outside_reach *r, const struct config *cfg, struct str networks);
+/* For http_client_options.may_connect; ctx: a struct outside_reach. */
+bool outside_may_connect(void *ctx, const struct sockaddr *to);
 
 /* One exchange. form NULL: GET; else POST of application/x-www-form-urlencoded, with an Authorization header if there is one. */
 struct outside_call { struct uuid tenant; struct str url, form, authorization; };

@@ -34,6 +34,15 @@ enum errc outside_url_check(const struct config *cfg, struct str url, const char
     return ERR_OK;
 }
 
+static void address_text(const struct sockaddr *to, char text[INET6_ADDRSTRLEN])
+{
+    text[0] = 0;
+    if (to->sa_family == AF_INET)
+        inet_ntop(AF_INET, &((const struct sockaddr_in *)(const void *)to)->sin_addr, text, INET6_ADDRSTRLEN);
+    else if (to->sa_family == AF_INET6)
+        inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)(const void *)to)->sin6_addr, text, INET6_ADDRSTRLEN);
+}
+
 bool outside_is_public(const struct sockaddr *to)
 {
     /* IANA's special-purpose registries (RFC 6890 and its updates), multicast and what is reserved. */
@@ -44,11 +53,8 @@ bool outside_is_public(const struct sockaddr *to)
         "::/96", "64:ff9b::/96", "64:ff9b:1::/48", "100::/8", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
         "5f00::/16", "fc00::/7",
         "fe80::/10", "fec0::/10", "ff00::/8" };
-    char text[INET6_ADDRSTRLEN] = "";
-    if (to->sa_family == AF_INET)
-        inet_ntop(AF_INET, &((const struct sockaddr_in *)(const void *)to)->sin_addr, text, sizeof text);
-    else if (to->sa_family == AF_INET6)
-        inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)(const void *)to)->sin6_addr, text, sizeof text);
+    char text[INET6_ADDRSTRLEN];
+    address_text(to, text);
     if (!text[0])
         return false;
     bool is_v4_in_v6 = to->sa_family == AF_INET6 &&
@@ -59,4 +65,27 @@ bool outside_is_public(const struct sockaddr *to)
             return false;
     }
     return true;
+}
+
+void outside_reach_init(struct outside_reach *r, const struct config *cfg, struct str networks)
+{
+    struct str one;
+    *r = (struct outside_reach){ .is_open = cfg->run_profile == PROFILE_DEV };
+    for (bool more = networks.len > 0; more && r->n < OUTSIDE_NETWORKS_MAX;) {
+        more = str_cut(networks, ',', &one, &networks);
+        r->n += cidr_parse(str_trim(one), &r->networks[r->n]);
+    }
+}
+
+bool outside_may_connect(void *ctx, const struct sockaddr *to)
+{
+    const struct outside_reach *r = ctx;
+    char text[INET6_ADDRSTRLEN];
+    if (r->is_open || outside_is_public(to))
+        return true;
+    address_text(to, text);
+    for (size_t i = 0; i < r->n; i++)
+        if (cidr_has(&r->networks[i], str_c(text)))
+            return true;
+    return false;
 }

@@ -84,8 +84,30 @@ static void addresses(void **state)
     assert_false(outside_is_public(&local));
 }
 
+static bool reaches(const char *networks, int profile, const char *address)
+{
+    struct outside_reach r;
+    const struct config cfg = { .run_profile = profile };
+    struct sockaddr_in to = { .sin_family = AF_INET };
+    outside_reach_init(&r, &cfg, str_c(networks));
+    assert_int_equal(inet_pton(AF_INET, address, &to.sin_addr), 1);
+    return outside_may_connect(&r, (const struct sockaddr *)(const void *)&to);
+}
+
+static void private_networks_that_the_operator_names(void **state)
+{
+    (void)state;
+    assert_true(reaches("", PROFILE_PROD, "8.8.8.8"));
+    assert_false(reaches("", PROFILE_PROD, "10.1.2.3"));
+    assert_true(reaches("192.168.7.0/24, 10.1.0.0/16", PROFILE_PROD, "10.1.2.3"));
+    assert_false(reaches("192.168.7.0/24, 10.1.0.0/16", PROFILE_PROD, "10.2.2.3"));
+    assert_false(reaches("nonsense", PROFILE_PROD, "127.0.0.1"));
+    assert_true(reaches("", PROFILE_DEV, "127.0.0.1"));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(urls_by_profile), cmocka_unit_test(addresses) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(urls_by_profile), cmocka_unit_test(addresses),
+                                        cmocka_unit_test(private_networks_that_the_operator_names) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
