@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* openapi.c - one pass over the tables: paths grouped in order of first appearance, then the component schemas they use. */
 #include "api/openapi.h"
-#include "api/route.h"
+#include "api/openapi_int.h"
 #include "core/base/assert.h"
 #include "core/json/jsonschema.h"
 #include "tenants/access/authz.h"
@@ -13,19 +13,27 @@
 enum { SCHEMAS_MAX = 512, ROUTES_MAX = 512 };
 
 static const char *const problem_schema =
-    "{\"type\":\"object\",\"description\":\"RFC 9457 problem details\",\"required\":[\"type\",\"title\",\"status\",\"code\",\"request_id\"],"
+    "{\"type\":\"object\",\"description\":\"RFC 9457 problem "
+    "details\",\"required\":[\"type\",\"title\",\"status\",\"code\",\"request_id\"],"
     "\"properties\":{\"type\":{\"type\":\"string\",\"description\":\"Where the error is documented\"},"
-    "\"title\":{\"type\":\"string\",\"description\":\"The kind of error\"},\"status\":{\"type\":\"integer\",\"description\":\"HTTP status\"},"
-    "\"detail\":{\"type\":\"string\",\"description\":\"This case\"},\"instance\":{\"type\":\"string\",\"description\":\"The path\"},"
-    "\"code\":{\"type\":\"string\",\"description\":\"Stable code\"},\"request_id\":{\"type\":\"string\",\"description\":\"Quote it when you ask for help\"},"
-    "\"changed_at\":{\"type\":\"string\",\"format\":\"date-time\",\"description\":\"precondition_failed: when the object was changed last\"},"
-    "\"changed_by\":{\"type\":\"object\",\"description\":\"And by whom, as far as the caller may know\",\"required\":[\"kind\"],\"properties\":{"
-    "\"kind\":{\"type\":\"string\",\"enum\":[\"user\",\"platform\",\"system\"],\"description\":\"One of the tenant, one of the platform's staff, or a program\"},"
+    "\"title\":{\"type\":\"string\",\"description\":\"The kind of "
+    "error\"},\"status\":{\"type\":\"integer\",\"description\":\"HTTP status\"},"
+    "\"detail\":{\"type\":\"string\",\"description\":\"This case\"},\"instance\":{\"type\":\"string\",\"description\":\"The "
+    "path\"},"
+    "\"code\":{\"type\":\"string\",\"description\":\"Stable "
+    "code\"},\"request_id\":{\"type\":\"string\",\"description\":\"Quote it when you ask for help\"},"
+    "\"changed_at\":{\"type\":\"string\",\"format\":\"date-time\",\"description\":\"precondition_failed: when the object was "
+    "changed last\"},"
+    "\"changed_by\":{\"type\":\"object\",\"description\":\"And by whom, as far as the caller may "
+    "know\",\"required\":[\"kind\"],\"properties\":{"
+    "\"kind\":{\"type\":\"string\",\"enum\":[\"user\",\"platform\",\"system\"],\"description\":\"One of the tenant, one of "
+    "the platform's staff, or a program\"},"
     "\"user_id\":{\"type\":\"string\",\"description\":\"The user, where it is one of the caller's tenant\"},"
     "\"name\":{\"type\":\"string\",\"description\":\"Its name, for who may read users\"}}},"
     "\"remedy\":{\"$ref\":\"#/components/schemas/residency_remedy\"},"
     "\"errors\":{\"type\":\"array\",\"description\":\"What is wrong where\",\"items\":{\"type\":\"object\",\"properties\":{"
-    "\"pointer\":{\"type\":\"string\",\"description\":\"RFC 6901 pointer\"},\"code\":{\"type\":\"string\",\"description\":\"Stable code\"},"
+    "\"pointer\":{\"type\":\"string\",\"description\":\"RFC 6901 "
+    "pointer\"},\"code\":{\"type\":\"string\",\"description\":\"Stable code\"},"
     "\"detail\":{\"type\":\"string\",\"description\":\"What is wrong\"}}}}}}";
 
 static const char *const oip_error_schema =
@@ -35,7 +43,8 @@ static const char *const oip_error_schema =
 static const char *const scim_error_schema =
     "{\"type\":\"object\",\"description\":\"RFC 7644 error\",\"required\":[\"schemas\",\"status\"],\"properties\":{"
     "\"schemas\":{\"type\":\"array\",\"description\":\"The kind of message\",\"items\":{\"type\":\"string\"}},"
-    "\"status\":{\"type\":\"string\",\"description\":\"HTTP status\"},\"scimType\":{\"type\":\"string\",\"description\":\"Which error of SCIM\"},"
+    "\"status\":{\"type\":\"string\",\"description\":\"HTTP "
+    "status\"},\"scimType\":{\"type\":\"string\",\"description\":\"Which error of SCIM\"},"
     "\"detail\":{\"type\":\"string\",\"description\":\"This case\"}}}";
 
 static bool is_shown(const struct route *r)
@@ -71,7 +80,8 @@ static void parameter(struct buf *b, const struct field *f, const char *in, bool
 
 static void header_parameter(struct buf *b, const char *name, const char *doc, bool *first)
 {
-    buf_printf(b, "%s{\"name\":\"%s\",\"in\":\"header\",\"required\":true,\"description\":\"%s\",\"schema\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":257}}",
+    buf_printf(b,
+            "%s{\"name\":\"%s\",\"in\":\"header\",\"required\":true,\"description\":\"%s\",\"schema\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":257}}",
                *first ? "" : ",", name, doc);
     *first = false;
 }
@@ -92,7 +102,7 @@ static void parameters(struct buf *b, const struct route *r)
     buf_add_c(b, "],");
 }
 
-static bool has_body(const struct route *r)
+bool openapi_has_body(const struct route *r)
 {
     for (size_t i = 0; r->in && i < r->in->nfields; i++)
         if (!(r->in->fields[i].flags & (F_PATH | F_QUERY | F_NOIN)))
@@ -100,232 +110,9 @@ static bool has_body(const struct route *r)
     return false;
 }
 
-static bool takes_scim(const struct route *r)
+bool openapi_takes_scim(const struct route *r)
 {
     return r->flags & R_SCIM && (r->method == HTTP_POST || r->method == HTTP_PUT || r->method == HTTP_PATCH);
-}
-
-/* What stands beside a body. Required is what every answer has. */
-static const struct {
-    const char *name, *doc;
-    bool is_required;
-} headers[] = {
-    { "X-Request-Id", "The call in logs and in the audit log; the caller's own where it sent one", true },
-    { "ETag", "The state of the object, for If-Match and If-None-Match", false },
-    { "Location", "Where the new object is", false },
-    { "Link", "rel=next: the next page; absent on the last one", false },
-    { "Idempotency-Replayed", "true: the answer of the first call with this key", false },
-    { "RateLimit-Policy", "Calls that are allowed, by whom they are counted, and in how many seconds", false },
-    { "RateLimit", "What is left of them, and the seconds until it is whole again", false },
-    { "Retry-After", "Seconds until a repetition makes sense", false },
-    { "WWW-Authenticate", "How to say who calls", false },
-    { "Allow", "The methods of this path", false },
-};
-
-static void header_components(struct buf *b)
-{
-    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
-        buf_printf(b, "%s\"%s\":{\"description\":\"%s\",\"required\":%s,\"schema\":{\"type\":\"string\"}}", i ? "," : "",
-            headers[i].name,
-                   headers[i].doc, headers[i].is_required ? "true" : "false");
-}
-
-/* names: ended by NULL. */
-static void header_refs(struct buf *b, const char *const *names)
-{
-    buf_add_c(b, ",\"headers\":{");
-    for (int i = 0; names[i]; i++)
-        buf_printf(b, "%s\"%s\":{\"$ref\":\"#/components/headers/%s\"}", i ? "," : "", names[i], names[i]);
-    buf_add_char(b, '}');
-}
-
-static bool has_version(const struct route *r)
-{
-    const struct field *f = r->out && !(r->flags & R_LIST) ? schema_find(r->out, STR("version")) : NULL;
-    return f && f->type == FT_I64 && !r->raw;
-}
-
-static void success_headers(struct buf *b, const struct route *r, int status)
-{
-    const char *names[8] = { "X-Request-Id" };
-    int n = 1;
-    if (has_version(r))
-        names[n++] = "ETag";
-    if (status == 201 && r->resource)
-        names[n++] = "Location";
-    if (r->flags & R_LIST)
-        names[n++] = "Link";
-    if (r->flags & R_IDEMPOTENT)
-        names[n++] = "Idempotency-Replayed";
-    if (r->perm != PERM_PUBLIC && r->rate != RL_NONE) {
-        names[n++] = "RateLimit-Policy";
-        names[n++] = "RateLimit";
-    }
-    header_refs(b, names);
-}
-
-/* The schema of bytes, or of text. */
-static const char *schema_of_type(const char *type)
-{
-    return !strcmp(type, "application/octet-stream")
-        ? "{\"type\":\"string\",\"contentMediaType\":\"application/octet-stream\"}" : "{\"type\":\"string\"}";
-}
-
-static void also(struct buf *b, const struct route *r)
-{
-    if (r->also)
-        buf_printf(b, ",\"%s\":{\"schema\":{\"type\":\"string\"}}", r->also);
-}
-
-static void also_type(struct buf *b, const struct route *r)
-{
-    if (r->content_also)
-        buf_printf(b, ",\"%s\":{\"schema\":%s}", r->content_also, schema_of_type(r->content_also));
-}
-
-static void success(struct buf *b, const struct route *r, int status, const char *doc)
-{
-    buf_printf(b, "\"%d\":{\"description\":", status);
-    buf_add_json(b, str_c(doc));
-    success_headers(b, r, status);
-    if (r->flags & R_TEXT || (r->raw && r->content_type && !r->out)) {
-        const char *type = r->flags & R_TEXT && !r->content_type ? "text/plain" : r->content_type;
-        buf_printf(b, ",\"content\":{\"%s\":{\"schema\":%s}", type, schema_of_type(type));
-        also_type(b, r);
-        buf_add_char(b, '}');
-    } else if (r->flags & R_SCIM) {
-        if (r->status != 204)
-            buf_add_c(b, ",\"content\":{\"application/scim+json\":{\"schema\":{\"type\":\"object\"}}}");
-    } else if (r->flags & R_LIST) {
-        buf_add_c(b, ",\"content\":{\"application/json\":{\"schema\":{\"type\":\"object\",\"required\":[\"data\"],\"properties\":{\"data\":{\"type\":\"array\","
-                     "\"description\":\"The items\",\"items\":");
-        jsonschema_ref(r->out, b);
-        buf_add_c(b, "},\"next_page_token\":{\"type\":\"string\",\"description\":\"Where the next page begins; absent on the last page\"}}}}");
-        also(b, r);
-        buf_add_char(b, '}');
-    } else if (r->out) {
-        buf_add_c(b, ",\"content\":{\"application/json\":{\"schema\":");
-        jsonschema_ref(r->out, b);
-        buf_add_char(b, '}');
-        also(b, r);
-        buf_add_char(b, '}');
-    }
-    buf_add_char(b, '}');
-}
-
-/* How a call can fail. Each stands once for each dialect of errors, as a component (problem_404), and operations refer to it. */
-enum dialect { PROBLEM, OIP, SCIM, DIALECTS };
-static const struct {
-    const char *name, *schema, *content_type;
-} dialects[DIALECTS] = {
-    [PROBLEM] = { "problem", "problem", "application/problem+json" },
-    [OIP] = { "oip", "oip_error", "application/json" },
-    [SCIM] = { "scim", "scim_error", "application/scim+json" },
-};
-static const struct failure {
-    int status;
-    const char *doc;
-} failures[] = {
-    { 400, "The request is not acceptable; `code` says why" },
-    { 401, "The caller is not known" },
-    { 403, "The caller may not do this" },
-    { 404, "There is no such object, or it is another tenant's" },
-    { 409, "The state does not allow it, or the Idempotency-Key is in use" },
-    { 412, "The object has changed since it was read" },
-    { 413, "The body is too large" },
-    { 415, "Wrong content type" },
-    { 422, "Well formed, but it cannot be done" },
-    { 428, "If-Match is missing" },
-    { 429, "Too many calls" },
-    { 503, "A part that Falaj needs cannot be reached; Retry-After says when to try again" },
-    { 0, "Any other failure, as 405, 406, 408, 416, 500, 502 and 504" },       /* `default` */
-};
-enum { FAILURES = sizeof failures / sizeof failures[0] };
-
-static enum dialect dialect_of(const struct route *r)
-{
-    return r->flags & R_SCIM ? SCIM : r->flags & R_OIP ? OIP : PROBLEM;
-}
-
-static bool can_fail(const struct route *r, int status)
-{
-    bool is_public = r->perm == PERM_PUBLIC, takes_body = has_body(r) || takes_scim(r) || r->flags & R_UPLOAD;
-    switch (status) {
-    case 400: return r->in || has_body(r);
-    case 401:
-    case 403:
-    case 429: return !is_public;
-    case 404: return strchr(r->path, '{') != NULL;
-    case 409: return r->method != HTTP_GET && !is_public;
-    case 412:
-    case 428: return (r->flags & R_IF_MATCH) != 0;
-    case 413:
-    case 415:
-    case 422: return takes_body;
-    default: return true;
-    }
-}
-
-static void responses(struct buf *b, const struct route *r)
-{
-    buf_add_c(b, "\"responses\":{");
-    success(b, r, r->status, r->doc);
-    if (has_version(r) && r->method == HTTP_GET)
-        buf_add_c(b, ",\"304\":{\"$ref\":\"#/components/responses/unchanged\"}");
-    if (r->flags & R_PARTIAL) {
-        buf_add_char(b, ',');
-        success(b, r, 207, "A part, or all, was refused; the answer says which and why, and the rest is done");
-    }
-    for (size_t i = 0; i < FAILURES; i++)
-        if (can_fail(r, failures[i].status)) {
-            char code[16] = "default";
-            if (failures[i].status)
-                snprintf(code, sizeof code, "%d", failures[i].status);
-            buf_printf(b, ",\"%s\":{\"$ref\":\"#/components/responses/%s_%s\"}", code, dialects[dialect_of(r)].name, code);
-        }
-    buf_add_c(b, "}");
-}
-
-static bool is_used(enum dialect d, int status, const struct route **rows, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (dialect_of(rows[i]) == d && can_fail(rows[i], status))
-            return true;
-    return false;
-}
-
-static void failure_headers(struct buf *b, int status)
-{
-    const char *names[4] = { "X-Request-Id" };
-    int n = 1;
-    if (status == 401)
-        names[n++] = "WWW-Authenticate";
-    if (status == 429 || status == 503 || status == 0)
-        names[n++] = "Retry-After";
-    if (status == 0)
-        names[n++] = "Allow";
-    header_refs(b, names);
-}
-
-static void response_components(struct buf *b, const struct route **rows, size_t n)
-{
-    bool first = false;
-    buf_add_c(b, "\"unchanged\":{\"description\":\"The object is as If-None-Match has it\"");
-    header_refs(b, (const char *const[]){ "X-Request-Id", "ETag", NULL });
-    buf_add_char(b, '}');
-    for (enum dialect d = PROBLEM; d < DIALECTS; d++)
-        for (size_t i = 0; i < FAILURES; i++) {
-            if (!is_used(d, failures[i].status, rows, n))
-                continue;
-            char code[16] = "default";
-            if (failures[i].status)
-                snprintf(code, sizeof code, "%d", failures[i].status);
-            buf_printf(b, "%s\"%s_%s\":{\"description\":\"%s\"", first ? "" : ",", dialects[d].name, code, failures[i].doc);
-            failure_headers(b, failures[i].status);
-            buf_printf(b, ",\"content\":{\"%s\":{\"schema\":{\"$ref\":\"#/components/schemas/%s\"}}}}", dialects[d].content_type,
-                       dialects[d].schema);
-            first = false;
-        }
 }
 
 static void operation(struct buf *b, const struct route *r)
@@ -347,7 +134,7 @@ static void operation(struct buf *b, const struct route *r)
     else
         buf_printf(b, "\"Needs the permission %s.\",", perm_row(r->perm)->wire);
     parameters(b, r);
-    if (takes_scim(r)) {
+    if (openapi_takes_scim(r)) {
         buf_add_c(b, "\"requestBody\":{\"required\":true,\"description\":\"RFC 7643 and RFC 7644 describe it\","
                      "\"content\":{\"application/scim+json\":{\"schema\":{\"type\":\"object\"}}}},");
     } else if (r->flags & R_UPLOAD) {
@@ -357,16 +144,17 @@ static void operation(struct buf *b, const struct route *r)
         if (r->body)
             jsonschema_ref(r->body, b);
         else
-            buf_add_c(b, schema_of_type(type));
+            buf_add_c(b, openapi_schema_of_type(type));
         buf_add_char(b, '}');
-        also_type(b, r);
+        openapi_also_type(b, r);
         buf_add_c(b, "}},");
-    } else if (has_body(r)) {
-        buf_add_c(b, "\"requestBody\":{\"required\":true,\"description\":\"The input\",\"content\":{\"application/json\":{\"schema\":");
+    } else if (openapi_has_body(r)) {
+        buf_add_c(b, "\"requestBody\":{\"required\":true,\"description\":\"The "
+                     "input\",\"content\":{\"application/json\":{\"schema\":");
         jsonschema_ref(r->in, b);
         buf_add_c(b, "}}},");
     }
-    responses(b, r);
+    openapi_responses(b, r);
     buf_add_char(b, '}');
 }
 
@@ -405,7 +193,7 @@ static void components(struct buf *b, const struct route **rows, size_t n)
     const struct schema *ins[SCHEMAS_MAX], *all[SCHEMAS_MAX];
     size_t nin = 0, nall = 0;
     for (size_t i = 0; i < n; i++)
-        if (has_body(rows[i]) && !(rows[i]->flags & R_UPLOAD))
+        if (openapi_has_body(rows[i]) && !(rows[i]->flags & R_UPLOAD))
             jsonschema_collect(rows[i]->in, ins, &nin, SCHEMAS_MAX);
     for (size_t i = 0; i < n; i++)
         if (rows[i]->body)
@@ -455,20 +243,26 @@ void openapi_print(struct buf *b)
                 rows[n++] = &(*t)->rows[i];
             }
     buf_add_c(b, "{\"openapi\":\"3.1.0\",\"info\":{\"title\":\"Falaj API\",\"version\":\"" FALAJ_VERSION "\",\"description\":"
-                 "\"Multi-tenant control plane for AI training and inference. HEAD on a path with GET answers as GET does, without the body. OPTIONS on any "
-                 "path answers 204 with Allow, to anybody; there are no CORS headers, so pages of other origins cannot call. Errors are problem "
-                 "documents (RFC 9457), under /v2 {\\\"error\\\": …} and under /scim those of RFC 7644.\",\"contact\":{\"name\":\"Falaj\",\"url\":\"https://falaj.ae\"},"
+                 "\"Multi-tenant control plane for AI training and inference. HEAD on a path with GET answers as GET does, "
+                 "without the body. OPTIONS on any "
+                 "path answers 204 with Allow, to anybody; there are no CORS headers, so pages of other origins cannot call. "
+                 "Errors are problem "
+                 "documents (RFC 9457), under /v2 {\\\"error\\\": …} and under /scim those of RFC "
+                 "7644.\",\"contact\":{\"name\":\"Falaj\",\"url\":\"https://falaj.ae\"},"
                  "\"license\":{\"name\":\"Apache-2.0\",\"identifier\":\"Apache-2.0\"}},\"servers\":[{\"url\":\"/\"}],"
                  "\"security\":[{\"token\":[]},{\"session\":[]}],\"tags\":[");
     tags(b, rows, n);
     buf_add_c(b, "],\"paths\":{");
     paths(b, rows, n);
-    buf_add_c(b, "},\"components\":{\"securitySchemes\":{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\",\"description\":\"An access token, flj_…\"},"
-                  "\"session\":{\"type\":\"apiKey\",\"in\":\"cookie\",\"name\":\"__Host-falaj\",\"description\":\"A person's session; changes need X-CSRF-Token and our origin as well\"}},"
+    buf_add_c(b,
+            "},\"components\":{\"securitySchemes\":{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\",\"description\":\"An "
+            "access token, flj_…\"},"
+                  "\"session\":{\"type\":\"apiKey\",\"in\":\"cookie\",\"name\":\"__Host-falaj\",\"description\":\"A person's "
+                  "session; changes need X-CSRF-Token and our origin as well\"}},"
                  "\"headers\":{");
-    header_components(b);
+    openapi_header_components(b);
     buf_add_c(b, "},\"responses\":{");
-    response_components(b, rows, n);
+    openapi_response_components(b, rows, n);
     buf_add_c(b, "},\"schemas\":{");
     components(b, rows, n);
     buf_add_c(b, "}}}\n");
@@ -477,7 +271,8 @@ void openapi_print(struct buf *b)
 void errors_print_markdown(struct buf *b)
 {
     static const char *const retry[] = { "no", "later", "at once" };
-    buf_add_c(b, "# Errors\n\nPrinted from core/base/err.def. Every error answer is application/problem+json with a stable `code`.\n\n"
+    buf_add_c(b, "# Errors\n\nPrinted from core/base/err.def. Every error answer is application/problem+json with a stable "
+                 "`code`.\n\n"
                  "| code | status | try again | title |\n|---|---|---|---|\n");
     for (int i = 1; i < ERR_COUNT; i++) {
         const struct err_row *r = err_row((enum errc)i);

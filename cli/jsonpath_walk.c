@@ -250,14 +250,16 @@ static struct condition condition_of(struct str filter)
     static const char *const ops[] = { "==", "!=", "<=", ">=", "<", ">", NULL };
     for (size_t i = 0; i < filter.len; i++) {
         char ch = filter.ptr[i];
-        size_t n = ch == '"' || ch == '\'' ? jsonpath_quoted_len(jsonpath_skip(filter, i)) : ch == '[' ? jsonpath_bracket_len(jsonpath_skip(filter, i), '[', ']') : 0;
+        size_t n = ch == '"' || ch == '\'' ? jsonpath_quoted_len(jsonpath_skip(filter, i)) : ch == '['
+            ? jsonpath_bracket_len(jsonpath_skip(filter, i), '[', ']') : 0;
         if (n) {
             i += n - 1;
             continue;
         }
         for (int o = 0; ops[o]; o++) {
             if (str_starts(jsonpath_skip(filter, i), ops[o]))
-                return (struct condition){ str_trim(str_n(filter.ptr, i)), str_trim(jsonpath_skip(filter, i + strlen(ops[o]))), ops[o] };
+                return (struct condition){ str_trim(str_n(filter.ptr, i)), str_trim(jsonpath_skip(filter, i + strlen(ops[o]))),
+                                          ops[o] };
         }
     }
     return (struct condition){ .left = str_trim(filter) };
