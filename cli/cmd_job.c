@@ -50,6 +50,22 @@ static int add_dependencies(struct cli *c, const char *text, struct buf *b)
     return CLI_OK;
 }
 
+/* --retry CAUSE,CAUSE with its numbers, as a member of the request; nothing without it. */
+static int add_retry(struct cli *c, struct buf *b)
+{
+    struct str body;
+    if (!cli_has(c, "retry"))
+        return cli_has(c, "retry-max") || cli_has(c, "retry-backoff")
+                   ? cli_fail(c, CLI_USAGE, "--retry memory,timeout --retry-max 3", "--retry says which failures are tried again")
+                   : CLI_OK;
+    int rc = rest_body(c, "*on=retry #max=retry-max #backoff_s=retry-backoff", &body);
+    if (rc != CLI_OK)
+        return rc;
+    buf_add_c(b, ",\"retry\":");
+    buf_add_str(b, body);
+    return CLI_OK;
+}
+
 static int build_request(struct cli *c, struct str *ret)
 {
     struct err e = { 0 };
@@ -72,6 +88,8 @@ static int build_request(struct cli *c, struct str *ret)
         buf_add_char(&b, ',');
         rc = add_dependencies(c, cli_flag(c, "dependency"), &b);
     }
+    if (rc == CLI_OK)
+        rc = add_retry(c, &b);
     if (common.len > 2) {
         buf_add_char(&b, ',');
         buf_add_str(&b, str_n(common.ptr + 1, common.len - 1));

@@ -6,7 +6,7 @@
 #include "core/wire/job_type.h"
 
 /* A text of more than LONG_TEXT characters may be a file, as @FILE. */
-enum { FLAGS_MAX = 96, NAME_MAX_BYTES = 48, DOC_MAX = 160, LIST_MAX = 256, LONG_TEXT = 4096 };
+enum { FLAGS_MAX = 128, NAME_MAX_BYTES = 48, DOC_MAX = 160, LIST_MAX = 256, LONG_TEXT = 4096 };
 
 struct spec_flag {
     char name[NAME_MAX_BYTES], doc[DOC_MAX], values[LIST_MAX];

@@ -90,8 +90,11 @@ function jobTypes(document, markdown) {
     'maxLength',
   ];
   KEPT.push('maxItems', 'readOnly', 'x-falaj-more');
-  const member = (m) =>
-    Object.fromEntries(KEPT.filter((k) => k in m).map((k) => [k, k === 'items' ? member(m.items) : m[k]]));
+  const plain = (m) =>
+    Object.fromEntries(KEPT.filter((k) => k in m).map((k) => [k, k === 'items' ? plain(m.items) : m[k]]));
+  const inside = (m) => schemas[m.$ref?.split('/').at(-1)]?.properties;
+  const members = (all) => Object.fromEntries(Object.entries(all).map(([k, m]) => [k, plain(m)]));
+  const member = (m) => (inside(m) ? { type: 'object', properties: members(inside(m)) } : plain(m));
   const form = (name) => ({
     required: schemas[name].required ?? [],
     properties: Object.fromEntries(Object.entries(schemas[name].properties).map(([k, m]) => [k, member(m)])),
@@ -103,6 +106,7 @@ function jobTypes(document, markdown) {
   });
   return [
     'export interface Member { type?: string; pattern?: string; enum?: string[]; items?: Member; default?: unknown;',
+    '  properties?: Record<string, Member>;',
     '  description?: string;',
     '  minimum?: number; maximum?: number; exclusiveMinimum?: number; minLength?: number; maxLength?: number; maxItems?: number;',
     "  readOnly?: boolean; 'x-falaj-more'?: boolean }",

@@ -112,7 +112,7 @@ static void submit_combined(struct work *w, struct call **calls, size_t n)
 void jobs_copy(struct job *j, struct arena *a)
 {
     struct str *texts[] = { &j->name, &j->reason, &j->message, &j->spec.text, &j->zone, &j->pool, &j->data_class, &j->queue,
-                            &j->result.text,
+                            &j->result.text, &j->retry.text,
                             &j->gpu_models, &j->cls };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         *texts[i] = str_dup(a, *texts[i]);

@@ -486,6 +486,13 @@ CREATE FUNCTION public.job_read_many(tenants uuid[], jobs uuid[]) RETURNS TABLE(
     -- the body: migrations
 ALTER FUNCTION public.job_read_many(tenants uuid[], jobs uuid[]) OWNER TO falaj_system;
 
+-- Name: job_retry_put(uuid[], uuid[], text[]); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.job_retry_put(tenants uuid[], jobs uuid[], retries text[]) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.job_retry_put(tenants uuid[], jobs uuid[], retries text[]) OWNER TO falaj_system;
+
 -- Name: job; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.job (
     tenant_id uuid NOT NULL,
@@ -531,6 +538,7 @@ END) STORED,
     shape bigint DEFAULT 0 NOT NULL,
     begin_at timestamp with time zone,
     deadline_at timestamp with time zone,
+    retry jsonb,
     CONSTRAINT job_state_check CHECK (
 CASE
     WHEN (finished_at IS NULL) THEN ((queued = (state = 'PENDING'::text)) AND (state = ANY ('{PENDING,ADMITTED,RUNNING,STARTING,HELD,PREEMPTING,COMPLETING,SUSPENDED}'::text[])))
@@ -552,6 +560,9 @@ COMMENT ON COLUMN public.job.gpu_models IS 'Between commas; empty: any';
 
 -- Name: COLUMN job.deadline_at; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON COLUMN public.job.deadline_at IS 'A job that still waits then ends as DEADLINE';
+
+-- Name: COLUMN job.retry; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.job.retry IS '{max, on, backoff_s} (scheduler/jobs/retry.h); NULL: where machines fail, up to max_attempts';
 
 -- Name: job_rows(uuid[], uuid[]); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.job_rows(tenants uuid[], jobs uuid[]) RETURNS SETOF public.job
@@ -1141,6 +1152,7 @@ CREATE TABLE public.attempt (
     evict_until timestamp with time zone,
     evict_for uuid,
     evict_why text DEFAULT ''::text NOT NULL,
+    cause text DEFAULT ''::text NOT NULL,
     CONSTRAINT attempt_check2 CHECK (((evict_until IS NULL) = (evict_for IS NULL))),
     CONSTRAINT attempt_evict_why_check CHECK ((length(evict_why) <= 200)),
     CONSTRAINT attempt_state_check CHECK (
@@ -1158,6 +1170,9 @@ COMMENT ON COLUMN public.attempt.devices IS 'Bit i: it holds gpu_milli thousandt
 
 -- Name: COLUMN attempt.evict_until; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON COLUMN public.attempt.evict_until IS 'It was told to make room and is to have ended by then; it counts as running until it has';
+
+-- Name: COLUMN attempt.cause; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.attempt.cause IS 'Why it failed (scheduler/jobs/retry_cause.def); empty: it did not';
 
 -- Name: audit_anchor; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.audit_anchor (
@@ -5986,6 +6001,10 @@ GRANT ALL ON FUNCTION public.job_find(t uuid, below uuid, floor uuid, is_queued 
 -- Name: FUNCTION job_read_many(tenants uuid[], jobs uuid[]); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.job_read_many(tenants uuid[], jobs uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.job_read_many(tenants uuid[], jobs uuid[]) TO falaj_app;
+
+-- Name: FUNCTION job_retry_put(tenants uuid[], jobs uuid[], retries text[]); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.job_retry_put(tenants uuid[], jobs uuid[], retries text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.job_retry_put(tenants uuid[], jobs uuid[], retries text[]) TO falaj_app;
 
 -- Name: TABLE job; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,INSERT,UPDATE ON TABLE public.job TO falaj_app;

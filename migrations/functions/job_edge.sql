@@ -21,6 +21,7 @@ INSERT INTO job_edge (from_state, event, to_state) VALUES
   ('STARTING',   'RETURN',   'PENDING'),
   ('STARTING',   'EXPIRE',   'PENDING'),
   ('STARTING',   'LOSE',     'NODE_FAIL'),
+  ('STARTING',   'RETRY',    'PENDING'),
   ('RUNNING',    'SUCCEED',  'COMPLETED'),
   ('RUNNING',    'FAIL',     'FAILED'),
   ('RUNNING',    'TIMEOUT',  'TIMEOUT'),
@@ -31,6 +32,7 @@ INSERT INTO job_edge (from_state, event, to_state) VALUES
   ('RUNNING',    'EXPIRE',   'PENDING'),
   ('RUNNING',    'LOSE',     'NODE_FAIL'),
   ('RUNNING', 'EVICT', 'PREEMPTING'),
+  ('RUNNING',    'RETRY',    'PENDING'),
   ('PREEMPTING', 'SUCCEED', 'COMPLETED'),
   ('PREEMPTING', 'FAIL', 'FAILED'),
   ('PREEMPTING', 'TIMEOUT', 'TIMEOUT'),
@@ -39,7 +41,8 @@ INSERT INTO job_edge (from_state, event, to_state) VALUES
   ('PREEMPTING', 'PREEMPT', 'PENDING'),
   ('PREEMPTING', 'RETURN', 'PENDING'),
   ('PREEMPTING', 'EXPIRE', 'PENDING'),
-  ('PREEMPTING', 'LOSE', 'NODE_FAIL');
+  ('PREEMPTING', 'LOSE', 'NODE_FAIL'),
+  ('PREEMPTING', 'RETRY', 'PENDING');
 
 -- After the update, because a trigger before it makes the server lock each row first and compute generated columns that nothing
 -- changed. The condition is read from the catalogue by every statement that moves jobs, so it names the two moves that most jobs

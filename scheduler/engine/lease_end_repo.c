@@ -6,6 +6,7 @@
  * price that was valid when the attempt was leased (docs/adr/0019-usage-ledger.md). */
 #include "scheduler/engine/lease_repo.h"
 #include "core/db/tx.h"
+#include "scheduler/engine/lease_retry.h"
 #include "scheduler/jobs/booking.h"
 #include "scheduler/jobs/job_apply.h"
 
@@ -40,7 +41,7 @@ static const struct stmt attempt_end_many = { .name = "attempt_end_many", .param
     "SELECT tenant_id, attempt_id, job_id, project_id, queue, zone, pool, flavor, slots, gpus, wall_ms, slot_ms, gpu_ms, energy_mj,\n"
     "       usage_money_micro(slot_ms, gpu_ms, slot_hour, gpu_hour, energy_mj, kwh), currency FROM u" };
 
-const struct stmt *const lease_end_stmts[] = { &quota_turn, &attempt_end_many, NULL };
+const struct stmt *const lease_end_stmts[] = { &quota_turn, &attempt_end_many, &lease_retries_stmt, &attempt_causes_stmt, NULL };
 
 void quota_repo_turn(struct db_tx *tx, struct arg tenants)
 {
@@ -67,6 +68,7 @@ enum errc lease_repo_end(struct db_tx *tx, const struct attempt_step *s, size_t 
             A_UUIDS_OF(s, n, tenant_id), A_UUIDS_OF(s, n, attempt_id), A_UUIDS_OF(s, n, node_id), A_I64S_OF(s, n, fence),
             A_STRS_OF(s, n, attempt_state), A_STRS_OF(s, n, message), A_BOOLS_OF(s, n, started_now), A_BOOLS_OF(s, n, has_exit_code),
             A_I64S_OF(s, n, exit_code), A_BOOLS_OF(s, n, takes_too), A_I64S_OF(s, n, held_ms)), false);
+    lease_repo_causes(tx, s, n);
     return lease_repo_move(tx, s, n, e);
 }
 

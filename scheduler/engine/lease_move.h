@@ -19,10 +19,6 @@ struct lease_wakes {
 void lease_wake(const struct lease_wakes *k);
 void lease_wake_after_commit(struct work *w, const struct lease_wakes *k);
 
-/* How long a job waits that has come back `times` times before: 2^times seconds, at most most_ms, give or take a fifth. The
- * spread is of the attempt's id, so that the same return always gives the same pause. */
-int64_t lease_pause_ms(struct uuid attempt_id, int64_t times, int64_t most_ms);
-
 /* An attempt that must end without its worker's word. */
 struct overdue {
     struct uuid tenant_id, attempt_id, job_id, node_id;

@@ -25,6 +25,7 @@ struct attempt_step {
     struct uuid tenant_id, attempt_id, job_id, node_id;
     int64_t fence, slots, gpus;
     enum job_event_kind event;          /* what happens to the job */
+    struct str cause;                   /* of an end: why it failed (scheduler/jobs/retry_cause.def); empty: it did not */
     struct str attempt_state, job_state, reason, message;   /* job_state: where that leads, for the audit event */
     struct str endpoint;                /* of a start */
     bool ends_too;                      /* of a start: the same batch ends it, so the end writes both */

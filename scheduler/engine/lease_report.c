@@ -10,8 +10,7 @@
 #include "core/db/tx.h"
 #include "core/table/metrics.h"
 #include "scheduler/jobs/job.h"
-#include "scheduler/engine/lease_move.h"
-#include "scheduler/engine/node.h"
+#include "scheduler/engine/lease_report_int.h"
 #include "tenants/access/actor.h"
 
 /* What comes back is tried again soon, and later each time if it never ran for long: a server that dies whenever it is asked would
@@ -32,33 +31,7 @@ static const struct outcome {
     [LE_PREEMPT] = { "PREEMPTED", JE_PREEMPT, "It made room for another job" },
 };
 
-/* One attempt of the batch as it is after the items judged so far. */
-struct track {
-    const struct held *h;           /* NULL: this node holds no such attempt */
-    struct uuid tenant_id, attempt_id;
-    struct str state;
-    bool live, is_taken_here, is_started_here, is_renewed;
-    int64_t held_ms;                /* with is_taken_here */
-    int job_state;
-    int start;                      /* index of its step in starts; -1: none */
-};
-
-struct report {
-    struct work *w;
-    const struct node *node;
-    int64_t lease_ms;
-    struct track *tracks;
-    size_t ntracks;
-    uint32_t *table;                /* open addressing: index + 1 of a track */
-    size_t mask;
-    struct attempt_step *takes, *starts, *ends;
-    struct audit_event *start_events, *end_events;
-    size_t ntakes, nstarts, nends;
-    bool *is_spoiled;               /* by item: a success whose outputs are not there */
-    struct str *spoiled_why;
-};
-
-static struct track *track_of(struct report *r, struct uuid tenant, struct uuid attempt, bool is_new_ok)
+struct track *report_track(struct report *r, struct uuid tenant, struct uuid attempt, bool is_new_ok)
 {
     uint32_t seed;
     memcpy(&seed, attempt.b + 12, sizeof seed);
@@ -85,7 +58,7 @@ static enum errc hold_all(struct report *r, const struct lease_item *items, size
     r->table = ARENA_ARRAY(a, uint32_t, r->mask + 1);
     r->tracks = ARENA_ARRAY(a, struct track, n);
     for (size_t i = 0; i < n; i++)
-        (void)track_of(r, items[i].tenant_id, items[i].attempt_id, true);
+        (void)report_track(r, items[i].tenant_id, items[i].attempt_id, true);
     struct uuid *tenants = ARENA_ARRAY(a, struct uuid, r->ntracks), *attempts = ARENA_ARRAY(a, struct uuid, r->ntracks);
     for (size_t i = 0; i < r->ntracks; i++) {
         tenants[i] = r->tracks[i].tenant_id;
@@ -94,7 +67,7 @@ static enum errc hold_all(struct report *r, const struct lease_item *items, size
     TRY(lease_repo_hold(r->w->tx, r->node->node_id, tenants, attempts, r->ntracks, &rows, e));
     for (size_t i = 0; i < rows.n; i++) {
         const struct held *h = (const struct held *)rows.items + i;
-        struct track *t = track_of(r, h->tenant_id, h->attempt_id, false);
+        struct track *t = report_track(r, h->tenant_id, h->attempt_id, false);
         ASSERT(t);
         t->h = h;
         t->state = h->state;
@@ -102,6 +75,23 @@ static enum errc hold_all(struct report *r, const struct lease_item *items, size
         t->job_state = name_index(job_state_names, h->job_state);
     }
     return ERR_OK;
+}
+
+/* Only where something fails, or a success is found to be none. */
+static enum errc read_retries(struct report *r, const struct lease_item *items, size_t n, struct err *e)
+{
+    struct uuid *tenants = ARENA_ARRAY(r->w->arena, struct uuid, n), *jobs = ARENA_ARRAY(r->w->arena, struct uuid, n);
+    size_t k = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct track *t = report_track(r, items[i].tenant_id, items[i].attempt_id, false);
+        const int event = items[i].event;
+        const bool is_bad = r->is_spoiled[i] || event == LE_FAIL || event == LE_OOM || event == LE_TIMEOUT;
+        if (is_bad && t->h && t->live) {
+            tenants[k] = t->tenant_id;
+            jobs[k++] = t->h->job_id;
+        }
+    }
+    return lease_retries(r->w->tx, tenants, jobs, k, &r->retries, e);
 }
 
 static void event_of(struct report *r, struct audit_event *ev, enum audit_code code, const struct attempt_step *s)
@@ -141,14 +131,34 @@ static void start(struct report *r, struct track *t, struct str endpoint)
 
 static int64_t return_pause_ms(const struct held *h)
 {
-    return h->ran_ms >= RAN_LONG_MS ? RETURN_PAUSE_MS : lease_pause_ms(h->attempt_id, h->requeue_count, RETURN_PAUSE_MAX_MS);
+    return h->ran_ms >= RAN_LONG_MS ? RETURN_PAUSE_MS : retry_pause_ms(h->attempt_id, h->requeue_count, RETURN_PAUSE_MAX_MS);
 }
 
-static bool end(struct report *r, struct track *t, const struct lease_item *it, int event, struct str message)
+static enum retry_cause cause_of(const struct report *r, const struct lease_item *it, size_t i)
 {
+    return r->is_spoiled[i] ? RC_OUTPUT : it->event == LE_FAIL ? RC_PROGRAM : it->event == LE_OOM ? RC_MEMORY
+         : it->event == LE_TIMEOUT ? RC_TIMEOUT : RC_NONE;
+}
+
+static struct retry_verdict again_of(const struct report *r, const struct track *t, enum retry_cause cause)
+{
+    const struct retry_row *own = cause == RC_NONE ? NULL : lease_retry_find(&r->retries, t->tenant_id, t->h->job_id);
+    if (!own || t->h->cancel_requested)
+        return (struct retry_verdict){ 0 };     /* who says nothing is tried again where machines fail, which they do not report */
+    const struct retry_facts f = { .policy = &own->policy, .cause = cause, .attempt_id = t->attempt_id,
+                                   .failures = own->failures };
+    return retry_judge(&f);
+}
+
+static bool end(struct report *r, struct track *t, const struct lease_item *it, size_t i)
+{
+    const int event = r->is_spoiled[i] ? LE_FAIL : it->event;
+    const struct str message = r->is_spoiled[i] ? r->spoiled_why[i] : it->message;
     const struct outcome *o = &outcomes[event];
+    const enum retry_cause cause = cause_of(r, it, i);
+    const struct retry_verdict again = again_of(r, t, cause);
     bool is_back = event == LE_RETURN || event == LE_PREEMPT;
-    enum job_event_kind je = is_back && t->h->cancel_requested ? JE_CANCEL : o->job_event;
+    enum job_event_kind je = is_back && t->h->cancel_requested ? JE_CANCEL : again.is_again ? JE_RETRY : o->job_event;
     int next = job_state_next((enum job_state)t->job_state, je);
     if (next < 0 && t->job_state == JOB_STARTING) {
         start(r, t, STR_NULL);
@@ -161,10 +171,11 @@ static bool end(struct report *r, struct track *t, const struct lease_item *it, 
     s->event = je;
     s->attempt_state = str_c(o->attempt_state);
     s->job_state = str_c(job_state_names[next]);
-    s->reason = str_c(job_reason_names[next != JOB_PENDING ? JR_NONE : event == LE_RETURN ? JR_BACKOFF : JR_RESOURCES]);
+    s->reason = str_c(job_reason_names[next != JOB_PENDING ? JR_NONE : event == LE_PREEMPT ? JR_RESOURCES : JR_BACKOFF]);
     s->message = message.len ? message : str_c(o->message);
     s->is_requeue = next == JOB_PENDING;
-    s->delay_ms = next == JOB_PENDING && event == LE_RETURN ? return_pause_ms(t->h) : 0;
+    s->delay_ms = again.is_again ? again.delay_ms : next == JOB_PENDING && event == LE_RETURN ? return_pause_ms(t->h) : 0;
+    s->cause = cause == RC_NONE ? STR("") : str_c(retry_cause_names[cause]);
     s->has_exit_code = it->has_exit_code;
     s->exit_code = it->exit_code;
     s->result = it->result.text;
@@ -174,6 +185,8 @@ static bool end(struct report *r, struct track *t, const struct lease_item *it, 
     event_of(r, &r->end_events[r->nends], next == JOB_PENDING ? AUDIT_JOB_REQUEUE : AUDIT_JOB_FINISH, s);
     if (it->has_exit_code)
         audit_event_detail(&r->end_events[r->nends], AUDIT_D_INT("exit_code", it->exit_code));
+    if (again.is_again)
+        audit_event_detail(&r->end_events[r->nends], AUDIT_D_STR("cause", s->cause));
     r->nends++;
     t->live = false;
     t->state = s->attempt_state;
@@ -188,6 +201,8 @@ static bool is_repeat(const struct track *t, int event)
         return false;
     if (event == LE_RETURN || event == LE_PREEMPT)
         return true;
+    if (t->h->job_fence != t->h->fence || t->job_state == JOB_PENDING)
+        return event != LE_SUCCEED && event != LE_CANCEL;       /* a failure that was followed by another attempt */
     return t->h->job_fence == t->h->fence && t->job_state == job_state_next(JOB_RUNNING, outcomes[event].job_event);
 }
 
@@ -209,106 +224,7 @@ static bool judge(struct report *r, struct track *t, const struct lease_item *it
         start(r, t, it->endpoint);
     if (it->event <= LE_START)
         return true;
-    if (r->is_spoiled[i])
-        return end(r, t, it, LE_FAIL, r->spoiled_why[i]);
-    return end(r, t, it, it->event, it->message);
-}
-
-/* What a tenant may still store; each success of the report takes its part of it. */
-struct room {
-    struct uuid tenant_id;
-    int64_t bytes, objects;
-};
-
-static struct room *room_of(struct room *rooms, size_t n, struct uuid tenant)
-{
-    for (size_t i = 0; i < n; i++)
-        if (uuid_eq(rooms[i].tenant_id, tenant))
-            return &rooms[i];
-    return NULL;
-}
-
-static void spoil(struct report *r, size_t i, struct str why)
-{
-    r->is_spoiled[i] = true;
-    r->spoiled_why[i] = why;
-}
-
-/* Whole outputs only, and as long as there is room for them: jobs that end together must not together pass the quota, or the report could
- * never be written. rows: outputs that are there; owner: the item of each output asked for. */
-static void judge_outputs(struct report *r, const struct lease_item *items, size_t n, const size_t *owner, struct slice rows)
-{
-    struct arena *a = r->w->arena;
-    const struct output_row *o = rows.items;
-    struct room *rooms = ARENA_ARRAY(a, struct room, rows.n + 1);
-    int64_t *bytes = ARENA_ARRAY(a, int64_t, n);
-    size_t *good = ARENA_ARRAY(a, size_t, n), nrooms = 0;
-    for (size_t j = 0; j < rows.n; j++) {
-        size_t i = owner[o[j].ord - 1];
-        good[i]++;
-        bytes[i] += o[j].stored_bytes;
-        if (!room_of(rooms, nrooms, o[j].tenant_id))
-            rooms[nrooms++] = (struct room){ o[j].tenant_id, o[j].room_bytes, o[j].room_objects };
-    }
-    for (size_t i = 0; i < n; i++) {
-        struct room *room = good[i] ? room_of(rooms, nrooms, items[i].tenant_id) : NULL;
-        if (items[i].event != LE_SUCCEED)
-            continue;
-        if (good[i] != items[i].outputs.n) {
-            spoil(r, i, STR("An output that it names was not uploaded whole by this attempt"));
-        } else if (room && (room->bytes < bytes[i] || room->objects < (int64_t)good[i])) {
-            spoil(r, i, STR("The tenant's quota of stored data has no room for the outputs"));
-        } else if (room) {
-            room->bytes -= bytes[i];
-            room->objects -= (int64_t)good[i];
-        }
-    }
-}
-
-/* Outputs of successes: each must have been uploaded whole by this attempt, and fit into the tenant's quota. */
-static enum errc check_outputs(struct report *r, const struct lease_item *items, size_t n, struct err *e)
-{
-    struct arena *a = r->w->arena;
-    size_t total = 0, k = 0;
-    struct slice rows = { 0 };
-    for (size_t i = 0; i < n; i++)
-        total += items[i].event == LE_SUCCEED ? items[i].outputs.n : 0;
-    r->is_spoiled = ARENA_ARRAY(a, bool, n);
-    r->spoiled_why = ARENA_ARRAY(a, struct str, n);
-    if (!total)
-        return ERR_OK;
-    struct uuid *tenants = ARENA_ARRAY(a, struct uuid, total), *jobs = ARENA_ARRAY(a, struct uuid, total);
-    struct uuid *objects = ARENA_ARRAY(a, struct uuid, total);
-    int64_t *fences = ARENA_ARRAY(a, int64_t, total);
-    size_t *owner = ARENA_ARRAY(a, size_t, total);
-    for (size_t i = 0; i < n; i++) {
-        const struct track *t = track_of(r, items[i].tenant_id, items[i].attempt_id, false);
-        for (size_t j = 0; items[i].event == LE_SUCCEED && t->h && t->live && j < items[i].outputs.n; j++, k++) {
-            tenants[k] = t->tenant_id;
-            jobs[k] = t->h->job_id;
-            fences[k] = items[i].fence;
-            objects[k] = ((const struct lease_output *)items[i].outputs.items)[j].object_id;
-            owner[k] = i;
-        }
-    }
-    if (k)
-        TRY(lease_repo_outputs(r->w->tx, tenants, jobs, fences, objects, k, &rows, e));
-    judge_outputs(r, items, n, owner, rows);
-    return ERR_OK;
-}
-
-static void write_outputs(struct report *r, const struct lease_item *items, const bool *is_taken, size_t n)
-{
-    size_t total = 0, k = 0;
-    for (size_t i = 0; i < n; i++)
-        total += items[i].outputs.n;
-    struct uuid *tenants = ARENA_ARRAY(r->w->arena, struct uuid, total + 1), *objects = ARENA_ARRAY(r->w->arena, struct uuid, total + 1);
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; is_taken[i] && items[i].event == LE_SUCCEED && !r->is_spoiled[i] && j < items[i].outputs.n; j++) {
-            tenants[k] = items[i].tenant_id;
-            objects[k++] = ((const struct lease_output *)items[i].outputs.items)[j].object_id;
-        }
-    lease_repo_commit_outputs(r->w->tx, tenants, objects, k);
+    return end(r, t, it, i);
 }
 
 static struct str stream_of(struct str s)
@@ -329,7 +245,7 @@ static void write_lines(struct report *r, const struct lease_item *items, const 
     for (size_t i = 0; i < n; i++) {
         if (!is_taken[i])
             continue;
-        const struct track *t = track_of(r, items[i].tenant_id, items[i].attempt_id, false);
+        const struct track *t = report_track(r, items[i].tenant_id, items[i].attempt_id, false);
         const struct lease_log *l = items[i].logs.items;
         const struct lease_metric *m = items[i].metrics.items;
         for (size_t j = 0; j < items[i].logs.n; j++)
@@ -399,7 +315,8 @@ enum errc lease_report(struct work *w, const struct node *node, const struct lea
     if (!n)
         return ERR_OK;
     TRY(hold_all(&r, items, n, e));
-    TRY(check_outputs(&r, items, n, e));
+    TRY(report_check_outputs(&r, items, n, e));
+    TRY(read_retries(&r, items, n, e));
     r.takes = ARENA_ARRAY(a, struct attempt_step, r.ntracks);
     r.starts = ARENA_ARRAY(a, struct attempt_step, r.ntracks);
     r.ends = ARENA_ARRAY(a, struct attempt_step, r.ntracks);
@@ -407,7 +324,7 @@ enum errc lease_report(struct work *w, const struct node *node, const struct lea
     r.end_events = ARENA_ARRAY(a, struct audit_event, r.ntracks);
     bool *is_taken = ARENA_ARRAY(a, bool, n);
     for (size_t i = 0; i < n; i++) {
-        struct track *t = track_of(&r, items[i].tenant_id, items[i].attempt_id, false);
+        struct track *t = report_track(&r, items[i].tenant_id, items[i].attempt_id, false);
         bool ok = judge(&r, t, &items[i], i, &is_taken[i]);
         out[i] = (struct lease_verdict){ .attempt_id = items[i].attempt_id, .verdict = ok ? STR("ok") : STR("stale") };
         if (ok && t->live) {
@@ -425,7 +342,7 @@ enum errc lease_report(struct work *w, const struct node *node, const struct lea
     TRY(write_renewals(&r, e));
     TRY(lease_repo_start(w->tx, r.starts, r.nstarts, lease_ms, e));
     TRY(lease_repo_end(w->tx, r.ends, r.nends, e));
-    write_outputs(&r, items, is_taken, n);
+    report_write_outputs(&r, items, is_taken, n);
     write_lines(&r, items, is_taken, n);
     lease_repo_give_back(w->tx, r.ends, r.nends);
     write_wakes(&r, items, is_taken, n);

@@ -47,6 +47,8 @@ SCHEMA_EXTERN(job_create, "A job to submit",
     FIELD(job_create, force_queue, 0, .dflt = "false",
           .doc = "Wait for a machine that could hold it; else such a job is refused while there is none"),
     FIELD(job_create, max_attempts, 0, .min = 1, .max = 100, .dflt = "3", .doc = "Times it may be tried when machines fail"),
+    FIELD_SUB(job_create, retry, &retry_schema, 0, 
+              .doc = "Failures that are followed by another attempt; absent: of machines alone"),
     FIELD(job_create, max_runtime_seconds, 0, .min = 1, .max = 2592000, .dflt = "86400", .doc = "Seconds one attempt may run"));
 
 bool check_gpu_models(struct str s, const char **why)
@@ -121,7 +123,8 @@ enum errc job_check(const struct job_create *in, const struct principal *p, stru
         .reason = str_c(job_reason_names[JR_RESOURCES]), .message = STR(""), .spec = in->spec, .zone = in->zone, .pool = in->pool,
         .queue = in->queue,
         .data_class = STR("internal"), .priority = in->priority, .max_attempts = in->max_attempts,
-        .max_runtime_s = in->max_runtime_seconds, .version = 1, .created_by = p->user_id, .submitted_at = { now_us },
+        .max_runtime_s = in->max_runtime_seconds, .retry = { retry_text(&in->retry, a) },
+        .version = 1, .created_by = p->user_id, .submitted_at = { now_us },
     };
     TRY(check_times(in, now_us, ret, e));
     return check_size(in, ret, e);
@@ -153,7 +156,8 @@ static enum errc read_replays(struct work *w, struct job_submission **items, siz
 static enum errc submit_many(struct work *w, struct job_submission **items, size_t n, const char *lock_wait, struct err *e)
 {
     /* The definer function sees the tenants that the items name; the transaction itself is scoped to nobody. */
-    TRY(RUN_SYSTEM(w, w->app->pool, TX_SINGLE, job_repo_submit_many(w->tx, items, n, lock_wait, e), e));
+    const unsigned flags = job_repo_is_single(items, n) ? TX_SINGLE : 0;
+    TRY(RUN_SYSTEM(w, w->app->pool, flags, job_repo_submit_many(w->tx, items, n, lock_wait, e), e));
     return read_replays(w, items, n, e);
 }
 

@@ -10,6 +10,7 @@
 #include "core/table/schema.h"
 #include "core/wire/job_type.h"
 #include "scheduler/jobs/job_state.h"
+#include "scheduler/jobs/retry.h"
 
 struct stmt;
 
@@ -29,6 +30,7 @@ struct job {
     struct str gpu_models, cls;     /* models between commas, empty: any; cls: priority class */
     int64_t requeue_count, fence, version;
     bool cancel_requested;
+    struct json retry;              /* retry.h; absent: it says nothing */
     struct json result;
     struct uuid created_by;
     struct timestamp submitted_at, started_at, finished_at;
@@ -48,6 +50,7 @@ struct job_create {
     struct str gpu_models, cls;
     struct timestamp begin_at, deadline_at;
     struct slice dependencies;      /* struct dependency: all must be met */
+    struct retry retry;
     bool force_queue;               /* waits for a machine that could hold it, though there is none */
 };
 extern const struct schema job_create_schema;

@@ -38,6 +38,7 @@ SCHEMA_EXTERN(job, "A job and where it is in its life",
     FIELD(job, queue, 0, .doc = "Queue whose quota it uses"),
     FIELD(job, begin_at, 0, .doc = "It does not start before; absent: at once"),
     FIELD(job, deadline_at, 0, .doc = "It ends as DEADLINE if it still waits then; absent: none"),
+    FIELD(job, retry, 0, .doc = "Failures that are followed by another attempt, as it was submitted; absent: of machines alone"),
     FIELD(job, started_at, 0, .doc = "When its newest attempt began to run"),
     FIELD(job, finished_at, 0, .doc = "When it ended"));
 
@@ -89,8 +90,11 @@ static const struct stmt job_holder = { .name = "job_holder", .params = "uu", .r
                                          .card = CARD_MAYBE, .sql =
     "SELECT node_id FROM attempt WHERE tenant_id = $1 AND job_id = $2 AND live ORDER BY fence DESC LIMIT 1" };
 
+static const struct stmt job_retry_put = { .name = "job_retry_put", .params = "UUS", .card = CARD_NONE, .sql =
+    "SELECT job_retry_put($1, $2, $3)" };
+
 const struct stmt *const job_stmts[] = { &job_submit_many_stmt, &job_read_many_stmt, &job_get_stmt, &job_events_stmt,
-                                         &job_cancel_request, &job_holder, NULL };
+                                         &job_cancel_request, &job_holder, &job_retry_put, NULL };
 
 struct flat_input {
     int64_t ord;
@@ -140,6 +144,28 @@ static enum job_verdict verdict_of(struct str s)
          : JOB_NO_QUOTA;
 }
 
+bool job_repo_is_single(struct job_submission **it, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (it[i]->job.retry.text.ptr)
+            return false;
+    return true;
+}
+
+/* Of those that were stored. */
+static enum errc put_retries(struct db_tx *tx, struct job_submission **it, size_t n, struct err *e)
+{
+    struct job_submission **some = ARENA_ARRAY(db_arena(tx), struct job_submission *, n + 1);
+    size_t k = 0;
+    for (size_t i = 0; i < n; i++)
+        if (it[i]->job.retry.text.ptr && it[i]->verdict == JOB_STORED)
+            some[k++] = it[i];
+    if (!k)
+        return ERR_OK;
+    return db_exec(tx, &job_retry_put, ARGS(A_UUIDS_VIA(some, k, job.tenant_id), A_UUIDS_VIA(some, k, job.job_id),
+                                            A_STRS_VIA(some, k, job.retry.text)), NULL, e);
+}
+
 enum errc job_repo_submit_many(struct db_tx *tx, struct job_submission **it, size_t n, const char *lock_wait, struct err *e)
 {
     struct flat_input *in;
@@ -171,7 +197,7 @@ enum errc job_repo_submit_many(struct db_tx *tx, struct job_submission **it, siz
         if (s->verdict == JOB_REPLAY)
             s->job.job_id = r[i].job_id;
     }
-    return ERR_OK;
+    return put_retries(tx, it, n, e);
 }
 
 enum errc job_repo_get(struct db_tx *tx, struct uuid tenant, struct uuid job_id, struct job *ret, struct err *e)

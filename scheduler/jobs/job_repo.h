@@ -8,6 +8,8 @@ struct db_tx;
 /* lock_wait: how long it waits for a row that is locked ("100ms"; "0": as long as a statement may); RETRY then. */
 enum errc job_repo_submit_many(struct db_tx *tx, struct job_submission **items, size_t n, const char *lock_wait,
                                struct err *e) MUST_CHECK;
+/* One statement is enough for these, which may then be its own transaction: none says anything of retries. */
+bool job_repo_is_single(struct job_submission **items, size_t n);
 enum errc job_repo_get(struct db_tx *tx, struct uuid tenant, struct uuid job_id, struct job *ret, struct err *e) MUST_CHECK;
 enum errc job_repo_get_many(struct db_tx *tx, const struct uuid *tenants, const struct uuid *jobs, size_t n, struct job *ret, bool *found,
                             struct err *e) MUST_CHECK;

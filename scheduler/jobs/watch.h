@@ -32,7 +32,7 @@ struct attempt_view {
     struct uuid attempt_id;
     int64_t fence;
     struct uuid node_id;
-    struct str state, message;
+    struct str state, cause, message;
     int64_t exit_code;
     bool has_exit_code;
     struct timestamp leased_at, started_at, finished_at;

@@ -102,6 +102,18 @@ test('job logs from the end, of errors alone, and by a part', async () => {
   expect((await falaj('job', 'logs', trained, '--tail', '1001')).code).toBe(2);
 });
 
+test('job submit --retry says which failures are tried again', async () => {
+  const again = 'job submit again --kind noop --pool no-machines --retry memory,timeout --retry-backoff 5 -o json';
+  const said = await falaj(...again.split(' '));
+  expect(said.code, said.err).toBe(0);
+  const job = JSON.parse(said.out);
+  expect(job.retry).toEqual({ max: 3, on: ['memory', 'timeout'], backoff_s: 5 });
+  must(await tenant.post(`/v1/jobs/${job.job_id}/cancel`, {}), 200);
+  expect((await falaj('job', 'submit', 'again', '--kind', 'noop', '--retry-max', '2')).code).toBe(2);
+  const wrong = await falaj('job', 'submit', 'again', '--kind', 'noop', '--retry', 'weather');
+  expect([wrong.code === 0, wrong.err]).toEqual([false, expect.stringContaining('at /retry/on/0')]);
+});
+
 test('job submit has a flag for every member of a spec, and refuses those of another kind', async () => {
   const said = await falaj('job', 'submit', 'flags', '--kind', 'noop', '--sleep-ms', '1', '--pool', 'no-machines', '-o', 'json');
   expect(said.code, said.err).toBe(0);

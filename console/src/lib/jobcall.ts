@@ -20,7 +20,13 @@ export function cliOf(request: Json): string {
   });
   const filled = Object.entries(JOB_TYPES[kind].spec!.properties).filter(([, m]) => m.readOnly);
   const known = new Set([...set.map((f) => f.path), 'spec', ...filled.map(([n]) => `spec.${n}`)]);
-  const names = [...Object.keys(request), ...Object.keys((request['spec'] ?? {}) as Json).map((k) => `spec.${k}`)];
+  const isGroup = (k: string): boolean => k !== 'spec' && set.some((f) => f.path.startsWith(`${k}.`));
+  const below = (k: string): string[] =>
+    isGroup(k) ? Object.keys(request[k] as Json).map((inner) => `${k}.${inner}`) : [k];
+  const names = [
+    ...Object.keys(request).flatMap(below),
+    ...Object.keys((request['spec'] ?? {}) as Json).map((k) => `spec.${k}`),
+  ];
   const isForeign = names.some((n) => !known.has(n) && valueAt(request, n) !== '');
   const needsFile = set.some((f) => !f.path.startsWith('spec.') && f.path !== 'name' && f.flag === undefined);
   if (isForeign || needsFile || name.startsWith('-'))

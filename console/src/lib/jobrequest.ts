@@ -43,6 +43,8 @@ export interface JobField {
   /** A list: how many at most. */
   items?: number;
   options?: readonly string[];
+  /** A list of words: what each may be. */
+  each?: readonly string[];
   pattern?: RegExp;
   /** What the API takes where it is absent. */
   usual?: string;
@@ -65,6 +67,9 @@ const FLAGS: Record<string, string> = {
   force_queue: 'force-queue',
   priority: 'priority',
   max_attempts: 'max-attempts',
+  'retry.on': 'retry',
+  'retry.max': 'retry-max',
+  'retry.backoff_s': 'retry-backoff',
   max_runtime_seconds: 'max-runtime',
 };
 const WHERE = [
@@ -122,6 +127,7 @@ function fieldFrom(name: string, m: Member, form: Form, only?: JobKind): JobFiel
     ...(m.exclusiveMinimum === undefined ? {} : { over: m.exclusiveMinimum }),
     ...(m.maxItems === undefined ? {} : { items: m.maxItems }),
     ...(m.enum ? { options: name === 'kind' ? SUBMITTED : m.enum } : {}),
+    ...(kind === 'words' && m.items?.enum ? { each: m.items.enum } : {}),
     ...(kind === 'flag' ? { options: ['false', 'true'] } : {}),
     ...(m.pattern === undefined ? {} : { pattern: new RegExp(m.pattern) }),
     ...(usual === undefined ? {} : { usual: showField(usual) }),
@@ -129,10 +135,16 @@ function fieldFrom(name: string, m: Member, form: Form, only?: JobKind): JobFiel
     ...(m.description === undefined ? {} : { doc: m.description }),
   };
 }
+/** A member of a member is never required by itself: its whole may be absent. */
+const INNER: Form = { required: [], properties: {} };
 const fieldsIn = (form: Form, only?: JobKind): JobField[] =>
   Object.entries(form.properties)
     .filter(([name, m]) => !m.readOnly && (only !== undefined || name !== 'spec'))
-    .map(([name, m]) => fieldFrom(name, m, form, only));
+    .flatMap(([name, m]) =>
+      m.properties
+        ? Object.entries(m.properties).map(([inner, x]) => fieldFrom(`${name}.${inner}`, x, INNER, only))
+        : [fieldFrom(name, m, form, only)],
+    );
 
 export const JOB_FIELDS: readonly JobField[] = [
   ...fieldsIn(JOB_REQUEST),
@@ -167,6 +179,8 @@ function judge(f: JobField, v: unknown): { key: string; values?: Record<string, 
   }
   if (f.kind === 'words') {
     if (!Array.isArray(v) || v.some((w) => typeof w !== 'string')) return { key: 'field.text' };
+    if (f.each && v.some((w) => !f.each!.includes(w as string)))
+      return { key: 'field.choice', values: { options: f.each.join(', ') } };
     return f.items !== undefined && v.length > f.items ? { key: 'field.items', values: { max: f.items } } : null;
   }
   if (f.kind === 'flag')
@@ -196,7 +210,11 @@ function schemaFor(kind: JobKind) {
   const form = JOB_TYPES[kind].spec!;
   const filled = Object.entries(form.properties).filter(([, m]) => m.readOnly);
   const spec = z.strictObject({ ...at('spec.'), ...Object.fromEntries(filled.map(([n]) => [n, z.optional(z.any())])) });
-  return z.strictObject({ ...at(''), spec: form.required.length > 0 ? spec : z.optional(spec) });
+  const groups = new Set(
+    fieldsOf(kind).flatMap((f) => (f.only === undefined && f.path.includes('.') ? [f.path.split('.')[0]!] : [])),
+  );
+  const inner = Object.fromEntries([...groups].map((g) => [g, z.optional(z.strictObject(at(`${g}.`)))]));
+  return z.strictObject({ ...at(''), ...inner, spec: form.required.length > 0 ? spec : z.optional(spec) });
 }
 const schemas = new Map(SUBMITTED.map((kind) => [kind, schemaFor(kind)]));
 

@@ -37,6 +37,7 @@ export function requestOf(job: Schemas['job'], homeZone: string): Json {
   put('gpus', job.gpus, 0);
   put('priority', job.priority, 0);
   put('max_attempts', job.max_attempts, 3);
+  put('retry', job.retry, undefined);
   put('max_runtime_seconds', job.max_runtime_s, 86_400);
   put('cpu_milli', job.cpu_milli, 0);
   put('memory_bytes', job.memory_bytes, 0);

@@ -26,6 +26,7 @@ const asked = (j: Job): unknown => ({
   priority: j.priority,
   data_class: j.data_class,
   max_attempts: j.max_attempts,
+  retry: j.retry,
   max_runtime_s: j.max_runtime_s,
 });
 

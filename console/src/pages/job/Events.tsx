@@ -120,6 +120,7 @@ function Executions({ id }: { id: string }) {
                 <Th>{t('col.state')}</Th>
                 <Th>{t('col.started')}</Th>
                 <Th modifier="nowrap">{t('col.duration')}</Th>
+                {page.data.some((x) => x.cause) && <Th>{t('job.failedBy')}</Th>}
                 <Th modifier="nowrap">{t('job.exitCode')}</Th>
                 <Th>{t('col.node')}</Th>
                 {page.data.some((x) => x.message) && <Th>{t('col.message')}</Th>}
@@ -137,6 +138,9 @@ function Executions({ id }: { id: string }) {
                     <Time at={a.started_at ?? a.leased_at} />
                   </Td>
                   <Td dataLabel={t('col.duration')}>{duration(a.started_at, a.finished_at)}</Td>
+                  {page.data.some((x) => x.cause) && (
+                    <Td dataLabel={t('job.failedBy')}>{a.cause ? t(`job.failed_${a.cause}`) : ''}</Td>
+                  )}
                   <Td dataLabel={t('job.exitCode')}>{number(a.exit_code)}</Td>
                   <Td dataLabel={t('col.node')}>
                     {can('node:read') ? (

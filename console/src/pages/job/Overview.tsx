@@ -14,6 +14,19 @@ export const numbersOf = (of: unknown): [string, number][] =>
     (e): e is [string, number] => typeof e[1] === 'number' && Number.isFinite(e[1]),
   );
 
+interface Retry {
+  max: number;
+  on: string[];
+  backoff_s: number;
+}
+/** Which failures are tried again, and how often. */
+function Retried({ of }: { of: unknown }) {
+  const { t, i18n } = useTranslation();
+  const r = of as Retry;
+  const list = new Intl.ListFormat(i18n.language, { type: 'disjunction' });
+  return t('job.retriedOn', { on: list.format(r.on.map((c) => t(`job.failed_${c}`))), count: r.max, n: number(r.max) });
+}
+
 export function Overview({ job }: { job: Job }) {
   const { t } = useTranslation();
   const numbers = numbersOf(job.result);
@@ -36,6 +49,7 @@ export function Overview({ job }: { job: Job }) {
           [t('col.gpus'), number(job.gpus)],
           [t('col.priority'), number(job.priority)],
           [t('col.tries'), t('job.tries', { n: number(job.requeue_count), max: number(job.max_attempts) })],
+          [t('job.retried'), job.retry !== undefined && <Retried key="r" of={job.retry} />],
           [t('job.maxRuntime'), duration('1970-01-01', new Date((job.max_runtime_s ?? 0) * 1000).toISOString())],
           [t('job.by'), job.created_by && <bdi key="b">{names.user(job.created_by)}</bdi>],
         ]}

@@ -100,7 +100,7 @@ export function Field({ field: f, draft, eager, options, below }: Props) {
               <Words of={fault} />
             </HelperTextItem>
           ) : i18n.exists(help) ? (
-            <HelperTextItem>{t(help, { min: f.min, max: f.max })}</HelperTextItem>
+            <HelperTextItem>{t(help, { min: f.min, max: f.max, each: f.each?.join(', ') })}</HelperTextItem>
           ) : i18n.exists(name) ? null : (
             <HelperTextItem>
               <bdi lang="en">{f.doc}</bdi>

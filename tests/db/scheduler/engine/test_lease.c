@@ -376,42 +376,6 @@ static void a_waiting_job_says_why(void **state)
     fixture_check(&f);
 }
 
-static void outputs_become_visible_with_success_only(void **state)
-{
-    (void)state;
-    struct uuid id, object = uuid_v7(5000000), other = uuid_v7(6000000);
-    struct lease_grant g;
-    char t[UUID_TEXT], j[UUID_TEXT], o[UUID_TEXT], x[UUID_TEXT];
-    uuid_text(f.tenant_a, t);
-    uuid_text(object, o);
-    uuid_text(other, x);
-    for (int good = 1; good >= 0; good--) {
-        submit(&f, f.tenant_a, 1, 1, 3, &id);
-        plan(&f);
-        assert_int_equal(take(&f, &m, 1, &g), 1);
-        uuid_text(id, j);
-        fixture_exec(&f, "INSERT INTO object (tenant_id, object_id, zone, kind, state, stored_bytes, sha256, stored_sha256) VALUES"
-                         " ('%s', '%s', 'ae-dxb-1', 'model', 'WRITING', 1000, %s, sha256('b'));"
-                         "INSERT INTO job_object VALUES ('%s', '%s', 'output', 'model', '%s', 1)",
-                     t, good ? o : x, good ? "sha256('a')" : "NULL", t, j, good ? o : x);
-        struct lease_output out = { STR("model"), good ? object : other };
-        struct lease_item item = { .tenant_id = g.tenant_id, .attempt_id = g.attempt_id, .fence = g.fence, .event = LE_SUCCEED, .message = STR(""),
-                                   .outputs = { &out, 1 } };
-        struct arena *a = arena_new(1 << 20);
-        struct work w = { .app = &f.api, .arena = a, .now_us = 1 };
-        struct slice rows;
-        OK(db_begin(f.api.node_pool, SCOPE_SYSTEM, 0, a, &w.tx, e));
-        OK(lease_report(&w, &m.node, &item, 1, 30000, &rows, e));
-        OK(db_commit(w.tx, e));
-        arena_free(a);
-        assert_string_equal(state_of(&f, id), good ? "COMPLETED" : "FAILED");
-    }
-    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM object WHERE state = 'COMMITTED'"), 1);
-    assert_int_equal(used("stored_bytes"), 1000);
-    assert_int_equal(used("objects"), 1);
-    fixture_check(&f);
-}
-
 static enum errc check(const struct lease_grant *g, struct str identity, int64_t fence)
 {
     struct arena *a = arena_new(1 << 20);
@@ -445,85 +409,6 @@ static void a_lease_that_has_run_out_neither_reads_nor_writes(void **state)
     fixture_exec(&f, "UPDATE attempt SET lease_until = clock_timestamp() + interval '1 minute' WHERE job_id = '%s'", j);
     assert_int_equal(check(&g, STR("spiffe://ae-dxb-1/worker/default/w1"), g.fence), ERR_OK);
     assert_int_equal(run_through(&f, &m, &g, 1), 2);
-    fixture_check(&f);
-}
-
-/* The first attempt wrote an output and was lost; the second may not end with it. */
-static void outputs_of_an_older_fence_do_not_count(void **state)
-{
-    (void)state;
-    struct uuid id, object = uuid_v7(9000000);
-    struct lease_grant g;
-    char t[UUID_TEXT], j[UUID_TEXT], o[UUID_TEXT];
-    int64_t committed = fixture_count(&f, "SELECT count(*) FROM object WHERE state = 'COMMITTED'");
-    uuid_text(f.tenant_a, t);
-    uuid_text(object, o);
-    submit(&f, f.tenant_a, 1, 1, 3, &id);
-    uuid_text(id, j);
-    plan(&f);
-    assert_int_equal(take(&f, &m, 1, &g), 1);
-    fixture_exec(&f, "INSERT INTO object (tenant_id, object_id, zone, kind, state, stored_bytes, sha256, stored_sha256) VALUES"
-                     " ('%s', '%s', 'ae-dxb-1', 'model', 'WRITING', 1000, sha256('a'), sha256('b'));"
-                     "INSERT INTO job_object VALUES ('%s', '%s', 'output', 'model', '%s', 1)", t, o, t, j, o);
-    assert_int_equal(tell(&f, &m, &g, 1, LE_PREEMPT, NULL), 1);         /* back into the queue at once */
-    plan(&f);
-    assert_int_equal(take(&f, &m, 1, &g), 1);
-    assert_int_equal(g.fence, 2);
-    struct lease_output out = { STR("model"), object };
-    struct lease_item item = { .tenant_id = g.tenant_id, .attempt_id = g.attempt_id, .fence = g.fence, .event = LE_SUCCEED, .message = STR(""),
-                               .outputs = { &out, 1 } };
-    struct arena *a = arena_new(1 << 20);
-    struct work w = { .app = &f.api, .arena = a, .now_us = 1 };
-    struct slice rows;
-    OK(db_begin(f.api.node_pool, SCOPE_SYSTEM, 0, a, &w.tx, e));
-    OK(lease_report(&w, &m.node, &item, 1, 30000, &rows, e));
-    OK(db_commit(w.tx, e));
-    arena_free(a);
-    assert_string_equal(state_of(&f, id), "FAILED");
-    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM object WHERE state = 'COMMITTED'"), committed);
-    fixture_check(&f);
-}
-
-/* Each of two outputs has room, both have not: one job fails, and what else the report says of others still counts. */
-static void outputs_of_one_report_share_the_room(void **state)
-{
-    (void)state;
-    struct uuid ids[3], objects[2] = { uuid_v7(7000000), uuid_v7(8000000) };
-    struct lease_grant g[3];
-    struct lease_output out[2];
-    struct lease_item items[3];
-    char t[UUID_TEXT], j[UUID_TEXT], o[UUID_TEXT];
-    uuid_text(f.tenant_a, t);
-    submit(&f, f.tenant_a, 3, 1, 3, ids);
-    plan(&f);
-    assert_int_equal(take(&f, &m, 3, g), 3);
-    for (int i = 0; i < 3; i++) {
-        items[i] = (struct lease_item){ .tenant_id = g[i].tenant_id, .attempt_id = g[i].attempt_id, .fence = g[i].fence, .event = LE_SUCCEED,
-                                        .message = STR("") };
-        if (i == 2)
-            break;
-        out[i] = (struct lease_output){ STR("model"), objects[i] };
-        items[i].outputs = (struct slice){ &out[i], 1 };
-        uuid_text(objects[i], o);
-        uuid_text(g[i].job_id, j);
-        fixture_exec(&f, "INSERT INTO object (tenant_id, object_id, zone, kind, state, stored_bytes, sha256, stored_sha256) VALUES"
-                         " ('%s', '%s', 'ae-dxb-1', 'model', 'WRITING', 1000, sha256('a'), sha256('b'));"
-                         "INSERT INTO job_object VALUES ('%s', '%s', 'output', 'model', '%s', 1)", t, o, t, j, o);
-    }
-    fixture_exec(&f, "UPDATE quota SET hard_limit = used + 1500 WHERE resource = 'stored_bytes'");
-    int64_t before = used("stored_bytes");
-    struct arena *a = arena_new(1 << 20);
-    struct work w = { .app = &f.api, .arena = a, .now_us = 1 };
-    struct slice rows;
-    OK(db_begin(f.api.node_pool, SCOPE_SYSTEM, 0, a, &w.tx, e));
-    OK(lease_report(&w, &m.node, items, 3, 30000, &rows, e));
-    OK(db_commit(w.tx, e));
-    arena_free(a);
-    assert_string_equal(state_of(&f, g[0].job_id), "COMPLETED");
-    assert_string_equal(state_of(&f, g[1].job_id), "FAILED");
-    assert_string_equal(state_of(&f, g[2].job_id), "COMPLETED");
-    assert_int_equal(used("stored_bytes"), before + 1000);
-    fixture_exec(&f, "UPDATE quota SET hard_limit = 1000000000 WHERE resource = 'stored_bytes'");
     fixture_check(&f);
 }
 
@@ -562,8 +447,6 @@ int main(void)
         cmocka_unit_test(a_job_from_queued_to_done), cmocka_unit_test(a_finish_told_twice_counts_once),
         cmocka_unit_test(an_old_fence_writes_nothing), cmocka_unit_test(a_cancel_in_each_state), cmocka_unit_test(every_end_is_its_own_state),
         cmocka_unit_test(a_waiting_job_says_why), cmocka_unit_test(what_keeps_coming_back_waits_longer),
-        cmocka_unit_test(outputs_become_visible_with_success_only),
-        cmocka_unit_test(outputs_of_one_report_share_the_room), cmocka_unit_test(outputs_of_an_older_fence_do_not_count),
         cmocka_unit_test(a_lease_that_has_run_out_neither_reads_nor_writes),
         cmocka_unit_test(logs_and_metrics_are_kept), cmocka_unit_test(a_start_that_comes_with_its_end_is_told),
         cmocka_unit_test(a_step_without_its_audit_event_is_noticed), cmocka_unit_test(an_end_waits_for_no_submission),
