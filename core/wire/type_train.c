@@ -49,6 +49,10 @@ SCHEMA_EXTERN(train_job, "A training job",
     FIELD(train_job, epochs, 0, .min = 1, .max = 10000, .dflt = "30", .doc = "Passes over the training rows"),
     FIELD(train_job, batch_size, 0, .min = 1, .max = 65536, .dflt = "32", .doc = "Rows, or sequences, per batch"),
     FIELD(train_job, accumulate, F_MORE, .min = 1, .max = 4096, .dflt = "1", .doc = "Batches whose gradients make one step"),
+    FIELD(train_job, ranks, F_MORE, .min = 0, .max = TRAIN_RANKS_MAX, .dflt = "1",
+          .doc = "mlp, cnn, gpt: threads of the lease that share the batches of a step (1, 2, 4 or 8, which divides accumulate), "
+                 "each with a model and its part of the optimiser's state; 0: by the processors. The model is the same for any "
+                 "number"),
     FIELD(train_job, max_steps, F_MORE, .min = 0, .max = 1000000000, .dflt = "0",
           .doc = "Budget in steps; 0: what the epochs make"),
     FIELD(train_job, max_items, F_MORE, .min = 0, .max = 1000000000000000, .dflt = "0",
@@ -173,6 +177,32 @@ static enum errc settle_precision(const struct train_job *t, struct err *e)
     return ERR_OK;
 }
 
+static enum errc settle_ranks(const struct train_job *t, struct err *e)
+{
+    if (t->ranks <= 1)
+        return ERR_OK;
+    if (t->family == TRAIN_GBDT)
+        return FAIL_AT(e, INVALID, "/ranks", "is for mlp, cnn and gpt: gbdt grows its trees with all processors of its lease");
+    if (t->ranks & (t->ranks - 1))
+        return FAIL_AT(e, INVALID, "/ranks", "must be 1, 2, 4 or 8 (a power of two), or 0 for as many as processors; %ld was "
+                       "given", (long)t->ranks);
+    if (t->accumulate % t->ranks)
+        return FAIL_AT(e, INVALID, "/ranks", "must divide accumulate, the batches of a step that ranks share: accumulate is %ld "
+                       "and ranks %ld. batch_size / %ld with accumulate %ld makes a step of as many rows", (long)t->accumulate,
+                       (long)t->ranks, (long)t->ranks, (long)(t->accumulate * t->ranks));
+    return ERR_OK;
+}
+
+int64_t train_job_ranks(const struct train_job *t, int cores)
+{
+    int64_t ranks = 1;
+    if (t->ranks || t->family == TRAIN_GBDT)
+        return t->ranks ? t->ranks : 1;
+    while (2 * ranks <= TRAIN_RANKS_MAX && 2 * ranks <= cores && t->accumulate % (2 * ranks) == 0)
+        ranks *= 2;
+    return ranks;
+}
+
 enum errc train_job_settle(struct train_job *t, struct arena *a, struct err *e)
 {
     static const double NET_RATE = 0.003, TREE_RATE = 0.1;
@@ -186,6 +216,7 @@ enum errc train_job_settle(struct train_job *t, struct arena *a, struct err *e)
     TRY(settle_objective(t, e));
     TRY(settle_start(t, e));
     TRY(settle_precision(t, e));
+    TRY(settle_ranks(t, e));
     TRY(settle_teacher(t, e));
     return t->family == TRAIN_GPT ? settle_gpt(t, e) : ERR_OK;
 }

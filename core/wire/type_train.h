@@ -8,7 +8,7 @@ enum job_objective { TRAIN_CLASSIFICATION, TRAIN_REGRESSION, TRAIN_MULTI_LABEL }
 enum job_optimizer { TRAIN_ADAMW, TRAIN_SGD };
 enum job_schedule { TRAIN_CONST, TRAIN_COSINE, TRAIN_LINEAR, TRAIN_WSD };
 enum job_precision { TRAIN_FP32, TRAIN_BF16, TRAIN_AUTO };
-enum { TRAIN_HIDDEN_MAX = 8, TRAIN_STAGES_MAX = 8 };
+enum { TRAIN_HIDDEN_MAX = 8, TRAIN_STAGES_MAX = 8, TRAIN_RANKS_MAX = 8 };
 extern const char *const job_objective_names[];
 extern const char *const job_family_names[], *const job_optimizer_names[], *const job_schedule_names[],
     *const job_precision_names[];
@@ -28,6 +28,8 @@ struct train_job {
     double l2, row_share, column_share;     /* gbdt; shares of rows and columns that a tree sees */
     int64_t epochs, batch_size;
     int64_t accumulate;             /* batches whose gradients make one step */
+    int64_t ranks;                  /* threads that share a step's batches, each with a model; 0: as many as processors, until
+                                       the worker knows them (train_job_ranks). No bit of the model shows it */
     int64_t max_steps, max_items, max_seconds;          /* budget; 0: none. Items are rows, or tokens */
     int64_t eval_every;             /* steps between evaluations; 0: at the end of each epoch */
     int optimizer;                  /* enum job_optimizer */
@@ -59,5 +61,8 @@ struct train_job {
  * the worker for
  * what older programs stored. INVALID, UNPROCESSABLE: with the member. */
 enum errc train_job_settle(struct train_job *t, struct arena *a, struct err *e) MUST_CHECK;
+/* How many ranks it runs with on so many processors: ranks, or for 0 the largest power of two that processors and accumulate
+ * have room for. */
+int64_t train_job_ranks(const struct train_job *t, int cores);
 /* The most bytes that its model file can have, for a data set with so many columns beside the label. Settled; classes known. */
 int64_t train_job_model_bytes(const struct train_job *t, int64_t inputs);

@@ -33,6 +33,22 @@ static enum errc check_family(const struct train_job *t, int64_t inputs, struct 
     return ERR_OK;
 }
 
+/* What the lease's processors and cards must be for it. A lease computes on one card; trees and ranks are the processor's. */
+static enum errc check_machine(const struct job *j, const struct train_job *t, struct err *e)
+{
+    if (j->gpus && t->family == TRAIN_GBDT)
+        return FAIL_AT(e, UNPROCESSABLE, "/gpus", "gbdt computes on the processor alone: %ld GPU(s) would stay idle. Ask for no "
+                       "gpus and, to be faster, for more slots", (long)j->gpus);
+    if (j->gpus && t->ranks > 1)
+        return FAIL_AT(e, UNPROCESSABLE, "/spec/ranks", "ranks are threads on the processors of one lease; a lease with a GPU "
+                       "computes on one card as one rank, and ranks on several machines (a gang) are not placed. Leave ranks "
+                       "out, or gpus");
+    if (j->cpu_milli && j->cpu_milli < 1000 * t->ranks)
+        return FAIL_AT(e, UNPROCESSABLE, "/spec/ranks", "%ld ranks need a processor each: cpu_milli is %ld, at least %ld are "
+                       "needed. All ranks of a job share one lease", (long)t->ranks, (long)j->cpu_milli, (long)(1000 * t->ranks));
+    return ERR_OK;
+}
+
 /* What cannot be stored at the end is not begun. How much of the quota is free then, nobody knows yet: its limit counts. */
 static enum errc check_model_fits(const struct train_job *t, int64_t inputs, int64_t room, struct err *e)
 {
@@ -145,6 +161,7 @@ enum errc job_prepare_train(struct work *w, struct job_submission *s, struct err
     if (train_job_settle(t, w->arena, e) != ERR_OK)
         return job_spec_fault(w, e);
     TRY(check_family(t, v.column_count, e));
+    TRY(check_machine(j, t, e));
     TRY(check_model_fits(t, v.column_count, v.room, e));
     bool has_start = !uuid_is_nil(t->start_from), has_teacher = !uuid_is_nil(t->teacher);
     struct source start = { .member = "/spec/start_from", .version_member = "/spec/start_version", .model_id = t->start_from,

@@ -234,3 +234,25 @@ test('boosted trees learn a number from a table in CSV, are registered, deployed
   const off = rows.slice(0, 100).map((r, i) => Math.abs(outputs[0].data[i] - truth(...r)));
   expect(off.reduce((x, y) => x + y) / off.length).toBeLessThan(1.5);
 }, 120_000);
+
+test('ranks share a step and leave no trace in the model; what cannot be shared is refused at its member', async () => {
+  const set = (await upload(api, digitsCsv, 'ranks')).dataset_id;
+  const spec = { hidden: [32], epochs: 4, batch_size: 8, accumulate: 4 };
+  const one = await train(api, set, spec);
+  const four = await train(api, set, { ...spec, ranks: 4 });
+  expect(four.spec).toMatchObject({ ranks: 4 });
+  for (const figure of ['train_loss', 'holdout_loss', 'holdout_accuracy'])
+    expect(four.result[figure]).toBe(one.result[figure]);
+  const submit = (more: object, machine = {}) =>
+    api.post('/v1/jobs', { name: 'x', kind: 'train', ...machine, spec: { dataset_id: set, ...spec, ...more } });
+  const refused = async (answer: any, code: string, field: string, why: RegExp) => {
+    expect(problemOf(await answer)).toMatchObject({ code });
+    expect((await answer).text).toContain(field);
+    expect((await answer).text).toMatch(why);
+  };
+  await refused(submit({ ranks: 8 }), 'invalid_argument', '/spec/ranks', /must divide accumulate/);
+  await refused(submit({ ranks: 9 }), 'invalid_argument', '/spec/ranks', /8/);
+  await refused(submit({ ranks: 2 }, { gpus: 1 }), 'unprocessable', '/spec/ranks', /Leave ranks out, or gpus/);
+  await refused(submit({ ranks: 4 }, { cpu_milli: 2000 }), 'unprocessable', '/spec/ranks', /at least 4000 are needed/);
+  await refused(submit({ family: 'gbdt' }, { gpus: 1 }), 'unprocessable', '/gpus', /Ask for no gpus/);
+}, 120_000);

@@ -119,7 +119,8 @@ static void result_write(const struct child *c, const struct train_result *r, bo
         isfinite(r->holdout_accuracy), isfinite(r->holdout_loss), isfinite(r->train_loss), r->holdout_accuracy, r->holdout_loss,
             r->train_loss,
         .epochs = r->epochs, .seconds = seconds, .parameters = (int64_t)r->parameters, .holdout_count = (int64_t)r->holdout_count,
-        .early_stopped = r->end == TRAIN_EARLY_STOPPED, .backend = str_c(c->backend->name),
+        .early_stopped = r->end == TRAIN_EARLY_STOPPED,
+        .backend = str_c(!is_net && (c->backend->properties & BE_DEVICE) ? "cpu" : c->backend->name),     /* trees use no card */
         .precision = is_net ? r->is_bf16 ? STR("bf16") : STR("fp32") : STR_NULL, .profile = r->profile,
     };
     if (r->holdout_count <= HOLDOUT_ROWS_MAX) {
@@ -213,12 +214,23 @@ static enum errc measure(struct child *c, const struct train_job *job, struct pe
     return rc;
 }
 
+/* Ranks are threads on the processors of this lease. */
+static void settle_ranks(const struct child *c, struct train_job *job)
+{
+    if (!job->ranks)
+        job->ranks = c->backend->properties & BE_DEVICE ? 1 : train_job_ranks(job, c->hw.cores);
+    if (job->ranks > c->hw.cores)
+        child_log(c, "warning: %ld ranks take turns on %d processor(s): fewer ranks, or more processors, are faster",
+                  (long)job->ranks, c->hw.cores);
+}
+
 static enum errc run(struct child *c, struct err *e)
 {
     struct train_job job = { 0 };
     struct train_data data = { 0 };
     TRY(json_decode(&train_job_schema, c->grant.lease.spec.text, c->arena, &job, e));
     TRY(train_job_settle(&job, c->arena, e));
+    settle_ranks(c, &job);
     CLEANUP(ckpt_link_freep) struct ckpt_link *link = NULL;
     CLEANUP(buf_releasep) struct buf weights = BUF(0);
     const struct st_file *start;

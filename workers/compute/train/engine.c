@@ -7,7 +7,7 @@
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
 #include "workers/compute/train/gbdt.h"
-#include "workers/compute/train/shuffle.h"
+#include "workers/compute/train/ranks.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -27,38 +27,12 @@ static PRINTF_LIKE(2, 3) void say(const struct engine *g, const char *fmt, ...)
     g->obs->on_log(g->obs->ctx, line);
 }
 
-/* The batches of one step: gradients add up, each row weighing the same; *ret_loss: the sum over all items. */
-static enum errc batches(struct engine *g, size_t rows, struct step_scalars *at, double *ret_loss, struct err *e)
-{
-    const struct train_data *d = g->job->data;
-    const struct train_job *s = g->job->spec;
-    at->is_training = 1;
-    *ret_loss = 0;
-    for (size_t from = 0, n; from < rows; from += n, at->counter++) {
-        n = rows - from < (size_t)s->batch_size ? rows - from : (size_t)s->batch_size;
-        for (size_t i = 0; i < n; i++)
-            g->rows[i] = d->train[shuffle_at((uint64_t)s->seed, (uint64_t)g->at.epoch, d->train_count,
-                                             (uint64_t)g->at.taken + from + i)];
-        engine_gather(g, g->rows, n);
-        double loss;
-        at->loss_scale = (double)n / (double)rows;
-        unsigned phases = PHASE_FORWARD | PHASE_BACKWARD | (from + n == rows ? PHASE_UPDATE : 0);
-        net_exec(g->net, n, phases, from > 0, at);
-        if (phases & PHASE_UPDATE)
-            run_get(g->net->run, g->net->norm2, 0, 1, &g->at.grad_norm);
-        TRY(net_loss(g->net, &loss, e));
-        *ret_loss += loss;
-    }
-    g->at.grad_norm = sqrt(g->at.grad_norm);
-    return ERR_OK;
-}
-
 /* Back to the last checkpoint with half the rate. What it cannot go back from ends the run. */
 static enum errc roll_back(struct engine *g, struct err *e)
 {
     const struct cursor now = g->at;
     bool found = false;
-    if (now.rollbacks < ROLLBACKS && g->job->store)
+    if (now.rollbacks < ROLLBACKS && g->has_store)
         TRY(engine_restore(g, &found, e));
     if (!found)
         return FAIL(e, UNPROCESSABLE,
@@ -105,7 +79,7 @@ static enum errc one_step(struct engine *g, struct err *e)
     double loss;
     int64_t fetched_us = g->fetch_us;
     TRY(watch_begins(g, e));
-    TRY(batches(g, n, &step, &loss, e));
+    TRY(engine_batches(g, n, &step, &loss, e));
     fetched_us = g->fetch_us - fetched_us;
     watch_ends(g, fetched_us, &g->profiled);
     bool is_good = isfinite(loss) && isfinite(g->at.grad_norm);
@@ -164,15 +138,22 @@ static enum errc end_round(struct engine *g, int64_t began_us, bool *ret_stop, s
     return ERR_OK;
 }
 
+/* What clocks, callers and stores say differs from rank to rank: the first one's word goes. */
+static enum errc rank0_says(struct engine *g, bool *what, size_t n, struct err *e)
+{
+    return g->comm ? g->comm->ops->broadcast(g->comm, "orders", what, n * sizeof *what, e) : ERR_OK;
+}
+
 /* The last step of an epoch, of a round, of the run, or of the seconds that it may take. */
 static enum errc end_step(struct engine *g, int64_t *began_us, bool *ret_over, enum train_end *ret_end, struct err *e)
 {
     const struct train_job *s = g->job->spec;
     bool is_epoch = (size_t)g->at.taken == g->job->data->train_count,
         is_round = s->eval_every ? g->at.step % s->eval_every == 0 : is_epoch;
-    bool is_late = s->max_seconds > 0 && g->at.seconds + seconds_since(g,
-                                                                       g->began_us) >= (double)s->max_seconds,
-                                                                           has_lost_patience = false;
+    bool is_late = s->max_seconds > 0 && g->at.seconds + seconds_since(g, g->began_us) >= (double)s->max_seconds;
+    bool has_lost_patience = false;
+    if (s->max_seconds > 0)
+        TRY(rank0_says(g, &is_late, 1, e));
     if (is_epoch) {
         g->at.epoch++;
         g->at.taken = 0;
@@ -197,14 +178,17 @@ static enum errc loop(struct engine *g, enum train_end *ret, struct err *e)
     while (!is_over) {
         TRY(one_step(g, e));
         TRY(end_step(g, &began_us, &is_over, ret, e));
-        bool stop = !is_over && g->obs->should_stop && g->obs->should_stop(g->obs->ctx);
         g->is_due |= job->checkpoint_every_steps > 0 && g->at.step % job->checkpoint_every_steps == 0;
         bool may_save = g->is_due && !is_over && !g->at.in_a_row;
-        if (job->store && (stop || (may_save && job->store->is_ready(job->store->ctx)))) {
-            TRY(engine_save(g, stop, e));
+        enum { STOP, SAVE, ORDERS };
+        bool orders[ORDERS] = { [STOP] = !is_over && g->obs->should_stop && g->obs->should_stop(g->obs->ctx) };
+        orders[SAVE] = job->store && (orders[STOP] || (may_save && job->store->is_ready(job->store->ctx)));
+        TRY(rank0_says(g, orders, ORDERS, e));
+        if (orders[SAVE]) {
+            TRY(engine_save(g, orders[STOP], e));
             g->is_due = false;
         }
-        if (stop) {
+        if (orders[STOP]) {
             say(g, "stopped after step %lld", (long long)g->at.step);
             *ret = TRAIN_PREEMPTED;
             return ERR_OK;
@@ -231,7 +215,7 @@ static enum errc finish(struct engine *g, struct train_result *r, struct err *e)
     r->profile = g->profiled;
     r->holdout_count = job->data->holdout_count;
     r->holdout_indices = job->data->holdout;
-    if (r->end == TRAIN_PREEMPTED)
+    if (r->end == TRAIN_PREEMPTED || comm_rank(g->comm))
         return ERR_OK;
     float *params = g->best;
     if (!use_best) {
@@ -298,19 +282,27 @@ static enum errc setup(struct engine *g, struct err *e)
     ASSERT(s->accumulate >= 1);
     rows = rows < job->data->train_count ? rows : job->data->train_count;
     const struct net_spec spec = { ELEM_F32, s, job->data->shape, rows, max_bytes, .has_update = true,
-                                   .is_bf16 = net_is_bf16(s, job->backend) };
+                                   .is_bf16 = net_is_bf16(s, job->backend), .rank = comm_rank(g->comm),
+                                   .ranks = comm_size(g->comm) };
     TRY(make_net(g, &spec, e));
+    if (plan_bytes(g->net->plan) + engine_sum_bytes(g) > max_bytes)
+        return FAIL(e, LIMIT, "the plan of %zu MiB and %zu MiB for sums of gradients over batches and ranks are more than the "
+                    "%zu MiB that may be used; an odd accumulate and fewer ranks need less", plan_bytes(g->net->plan) >> 20,
+                    engine_sum_bytes(g) >> 20, max_bytes >> 20);
+    TRY(engine_sums(g, e));
     size_t bytes = 4 * engine_params(g), items = rows * g->net->items;
     size_t answers = job->data->shape.goal == NET_CLASSES ? 1 : job->data->shape.outputs;
     g->x = arena_try(g->arena, rows * width * sizeof(float));
     g->target = arena_try(g->arena, items * answers * sizeof(int32_t));
     g->picked = arena_try(g->arena, items * answers * sizeof(int32_t));
     g->rows = arena_try(g->arena, rows * sizeof *g->rows);
-    if (s->early_stop_patience > 0)
+    bool keeps_best = s->early_stop_patience > 0 && !comm_rank(g->comm);
+    if (keeps_best)
         g->best = arena_try(g->arena, bytes);
     if (job->taught)
         g->soft = arena_try(g->arena, rows * job->data->shape.outputs * sizeof *g->soft);
-    if (!g->x || (job->taught && !g->soft) || !g->target || !g->picked || !g->rows || (s->early_stop_patience > 0 && !g->best))
+    g->scores = arena_try(g->arena, (engine_eval_batches(g) + 1) * sizeof *g->scores);
+    if (!g->x || (job->taught && !g->soft) || !g->target || !g->picked || !g->rows || !g->scores || (keeps_best && !g->best))
         return FAIL(e, LIMIT, "the training state does not fit in the memory of this job");
     g->total_steps = total_steps(g);
     net_init(g->net, (uint64_t)s->seed);
@@ -321,7 +313,9 @@ static enum errc run(struct engine *g, struct train_result *r, struct err *e)
 {
     bool is_resumed = false;
     TRY(setup(g, e));
-    if (g->job->store)
+    g->has_store = g->job->store != NULL;
+    TRY(rank0_says(g, &g->has_store, 1, e));
+    if (g->has_store)
         TRY(engine_restore(g, &is_resumed, e));
     r->resumed_at_step = is_resumed ? g->at.step : -1;
     say(g, "%zu parameters, %zu training rows, %zu hold-out rows, %zu MiB planned, backend %s in %s%s",
@@ -341,10 +335,13 @@ enum errc train_run(struct arena *a, const struct train_task *job, const struct 
     static const struct train_observer silent = { 0 };
     if (job->spec->family == TRAIN_GBDT)
         return gbdt_run(a, job, obs, ret, e);
-    struct engine g = { .arena = a, .job = job, .obs = obs ? obs : &silent, .at.factor = 1 };
+    if (!job->comm && job->spec->ranks > 1)
+        return ranks_run(a, job, obs, ret, e);
+    struct engine g = { .arena = a, .job = job, .obs = obs ? obs : &silent, .at.factor = 1, .comm = job->comm };
     struct train_result r = { .model = BUF(MODEL_BYTES_MAX) };
     TRY(job->backend->open(job->backend, job->pool, &g.ctx, e));
     enum errc rc = run(&g, &r, e);
+    engine_sums_release(&g);
     net_free(g.net);
     job->backend->close(g.ctx);
     if (rc != ERR_OK)

@@ -9,6 +9,8 @@
  * -> use result.model -> train_result_release. Runs on the caller's thread; callbacks, too. A step whose loss or gradient is no
  * number changes nothing and is counted; after three in a row the run goes back to its last checkpoint with half the rate, twice
  * at most.
+ * Ranks (comm.h): each runs train_run with the same spec and data; rank 0 alone is observed, keeps checkpoints and makes the
+ * model. The number of ranks shows in no bit of it, and a checkpoint of some is read by any other number.
  * Errors: LIMIT (memory), UNPROCESSABLE (the loss stays NaN; a model to begin with of another family or shape), IO
  * (checkpoint), CONFLICT. */
 #pragma once
@@ -48,6 +50,8 @@ struct train_observer {                     /* any member may be NULL */
     bool (*should_stop)(void *ctx);         /* asked after every step; true: checkpoint and end as PREEMPTED */
 };
 
+struct comm;
+
 struct train_task {
     const struct train_job *spec;
     const struct train_data *data;
@@ -63,6 +67,7 @@ struct train_task {
     const struct ckpt_store *store;         /* of checkpoints; NULL: none, and a stopped run then loses its work */
     int64_t checkpoint_every_steps;         /* 0: only when stopped */
     size_t memory_max_bytes;                /* model, gradients, optimiser, activations; 0: 1 GiB */
+    struct comm *comm;                      /* this is one rank of several (comm.h); NULL: alone, or spec->ranks threads */
 };
 
 struct train_result {

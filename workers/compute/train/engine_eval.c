@@ -32,23 +32,22 @@ struct step_scalars engine_scalars(const struct engine *g)
     };
 }
 
-struct score {
-    size_t right, answers;
-    double sum, squares, off;           /* of numbers: Σy, Σy², Σ(y - f)² */
-};
-
 static void add_classes(struct score *s, const int32_t *picked, const int32_t *target, size_t n)
 {
+    size_t right = 0;
     for (size_t i = 0; i < n; i++)
-        s->right += picked[i] == target[i];
-    s->answers += n;
+        right += picked[i] == target[i];
+    s->right += (double)right;
+    s->answers += (double)n;
 }
 
 static void add_flags(struct score *s, const float *logit, const float *target, size_t n)
 {
+    size_t right = 0;
     for (size_t i = 0; i < n; i++)
-        s->right += (logit[i] > 0) == (target[i] > 0.5f);
-    s->answers += n;
+        right += (logit[i] > 0) == (target[i] > 0.5f);
+    s->right += (double)right;
+    s->answers += (double)n;
 }
 
 static void add_numbers(struct score *s, const float *f, const float *y, size_t n)
@@ -59,41 +58,64 @@ static void add_numbers(struct score *s, const float *f, const float *y, size_t 
         s->squares += (double)y[i] * (double)y[i];
         s->off += off * off;
     }
-    s->answers += n;
+    s->answers += (double)n;
 }
 
 static double score_of(const struct score *s, enum net_goal goal)
 {
-    double n = (double)s->answers, variance = s->squares - s->sum * s->sum / n;
+    double n = s->answers, variance = s->squares - s->sum * s->sum / n;
     if (goal != NET_REGRESSION)
-        return (double)s->right / n;
+        return s->right / n;
     return variance > 0 ? 1 - s->off / variance : s->off > 0 ? 0 : 1;
 }
 
-enum errc engine_evaluate(struct engine *g, double *ret_loss, double *ret_accuracy, struct err *e)
+size_t engine_eval_batches(const struct engine *g)
+{
+    size_t most = g->net->spec.max_rows;
+    return (g->job->data->holdout_count + most - 1) / most;
+}
+
+static enum errc score_batch(struct engine *g, size_t batch, struct score *s, struct err *e)
 {
     const struct train_data *d = g->job->data;
     const struct step_scalars step = engine_scalars(g);
-    struct score score = { 0 };
-    double sum = 0, items = (double)d->holdout_count * (double)g->net->items;
-    size_t most = g->net->spec.max_rows;
-    for (size_t at = 0; at < d->holdout_count; at += most) {
-        size_t left = d->holdout_count - at, n = left < most ? left : most;
-        double loss;
-        engine_gather(g, d->holdout + at, n);
-        net_exec(g->net, n, PHASE_FORWARD | PHASE_EVAL, false, &step);
-        if (d->shape.goal == NET_CLASSES)
-            net_best(g->net, g->picked, n);
-        else
-            net_answers(g->net, g->picked, n);
-        TRY(net_loss(g->net, &loss, e));
-        sum += loss;
-        if (d->shape.goal == NET_CLASSES)
-            add_classes(&score, g->picked, g->target, n * g->net->items);
-        else
-            (d->shape.goal == NET_LABELS ? add_flags : add_numbers)(&score, g->picked, g->target, n * d->shape.outputs);
+    size_t most = g->net->spec.max_rows, at = batch * most, left = d->holdout_count - at, n = left < most ? left : most;
+    *s = (struct score){ 0 };
+    engine_gather(g, d->holdout + at, n);
+    net_exec(g->net, n, PHASE_FORWARD | PHASE_EVAL, false, &step);
+    if (d->shape.goal == NET_CLASSES)
+        net_best(g->net, g->picked, n);
+    else
+        net_answers(g->net, g->picked, n);
+    TRY(net_loss(g->net, &s->loss, e));
+    if (d->shape.goal == NET_CLASSES)
+        add_classes(s, g->picked, g->target, n * g->net->items);
+    else
+        (d->shape.goal == NET_LABELS ? add_flags : add_numbers)(s, g->picked, g->target, n * d->shape.outputs);
+    return ERR_OK;
+}
+
+/* Ranks share the batches; all of them are added in their order by each. */
+enum errc engine_evaluate(struct engine *g, double *ret_loss, double *ret_accuracy, struct err *e)
+{
+    const struct train_data *d = g->job->data;
+    size_t count = engine_eval_batches(g), size = (size_t)comm_size(g->comm), each = (count + size - 1) / size;
+    size_t from = (size_t)comm_rank(g->comm) * each, end = from + each < count ? from + each : count, item = sizeof *g->scores;
+    struct score all = { 0 };
+    for (size_t i = from; i < end; i++)
+        TRY(score_batch(g, i, &g->scores[i], e));
+    if (g->comm)
+        TRY(g->comm->ops->all_gather(g->comm, "scores", g->scores, count * item, each * item, e));
+    for (size_t i = 0; i < count; i++) {
+        const struct score *s = &g->scores[i];
+        all.loss += s->loss;
+        all.right += s->right;
+        all.answers += s->answers;
+        all.sum += s->sum;
+        all.squares += s->squares;
+        all.off += s->off;
     }
-    *ret_loss = sum / items;
-    *ret_accuracy = score_of(&score, d->shape.goal);
+    *ret_loss = all.loss / ((double)d->holdout_count * (double)g->net->items);
+    *ret_accuracy = score_of(&all, d->shape.goal);
     return ERR_OK;
 }

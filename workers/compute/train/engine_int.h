@@ -1,7 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* engine_int.h - the state of a run, shared by engine.c (the loop) and engine_state.c (save and restore). */
+/* engine_int.h - the state of a run, shared by engine.c (the loop), engine_step.c (a step), engine_eval.c and engine_state.c
+ * (save and restore). */
 #pragma once
+#include "workers/compute/train/comm.h"
 #include "workers/compute/train/cursor.h"
+
+enum { LANES_KEPT_MAX = 3 };        /* of COMM_RANKS_MAX lanes */
+struct lanes {                      /* sums of gradients that wait for their right side (engine_step.c) */
+    struct {
+        struct buffer *sum;
+        int level;
+    } kept[LANES_KEPT_MAX];
+    int count;
+};
+
+struct score {                      /* of a batch that was held out, and of all of them; whole numbers, too, are exact */
+    double loss, right, answers;
+    double sum, squares, off;       /* of numbers: Σy, Σy², Σ(y - f)² */
+};
 
 struct engine {
     struct arena *arena;
@@ -21,10 +37,24 @@ struct engine {
     int64_t total_steps;
     int64_t began_us;                       /* of this process's part of the run */
     bool is_due;                            /* a checkpoint, as soon as the store is ready */
+    struct comm *comm;                      /* NULL: alone. What a clock or a caller decides is rank 0's, and told to all */
+    bool has_store;                         /* rank 0 has one */
+    struct lanes lanes;
+    double *losses;                         /* of a step, by place of its batch */
+    float *host;                            /* of ranks: what they exchange, all numbers */
+    struct score *scores;                   /* of an evaluation, by batch */
+    int64_t comm_us;                        /* spent on exchanges of steps, in all */
     struct cursor at;
 };
 
 void engine_gather(struct engine *g, const uint32_t *rows, size_t n);   /* a batch to the net */
+int engine_lanes(int64_t accumulate);
+/* The batches of one step: gradients add up, each row weighing the same, and the update; *ret_loss: the sum over all items. */
+enum errc engine_batches(struct engine *g, size_t rows, struct step_scalars *at, double *ret_loss, struct err *e);
+size_t engine_sum_bytes(const struct engine *g);                /* beside the plan, for sums over batches and ranks */
+enum errc engine_sums(struct engine *g, struct err *e);
+void engine_sums_release(struct engine *g);
+size_t engine_eval_batches(const struct engine *g);
 struct step_scalars engine_scalars(const struct engine *g);
 /* Over the held-out rows: mean loss, and how well it answers (train_epoch.holdout_accuracy). */
 enum errc engine_evaluate(struct engine *g, double *ret_loss, double *ret_accuracy, struct err *e);

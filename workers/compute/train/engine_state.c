@@ -9,16 +9,23 @@
 #include "workers/compute/train/family.h"
 #include "core/base/cleanup.h"
 
+#include <string.h>
+
 /* The optimiser's state; SGD has the first alone. */
 static const enum region moment[] = { REGION_M, REGION_V };
 static const char *const moment_name[] = { "exp_avg.", "exp_avg_sq." };
 enum { MOMENTS = sizeof moment / sizeof *moment };
 
+static int moments_of(const struct engine *g)
+{
+    return g->job->spec->optimizer == TRAIN_ADAMW ? MOMENTS : 1;
+}
+
 static struct str run_digest(struct engine *g)
 {
     const struct train_job *s = g->job->spec;
     CLEANUP(buf_releasep) struct buf b = BUF(8192);
-    buf_printf(&b, "4 %d %zu", s->family, s->hidden.n);
+    buf_printf(&b, "5 %d %zu", s->family, s->hidden.n);
     for (size_t i = 0; i < s->hidden.n; i++)
         buf_printf(&b, " %lld", (long long)((const int64_t *)s->hidden.items)[i]);
     buf_printf(&b, " %lld %lld %d %a %a %a %d %lld %lld %a %lld", (long long)s->epochs, (long long)s->batch_size, s->optimizer,
@@ -55,21 +62,30 @@ size_t engine_params(const struct engine *g)
     return g->net->numbers;
 }
 
-/* One set of numbers as tensors, named prefix + the net's. On a backend whose memory the host cannot see this is where they come
- * down. */
-static enum errc add_tensors(struct engine *g, struct arena *a, const struct buffer *from, const float *here, const char *prefix,
-                             struct st_tensor *t, size_t *n, struct err *e)
+/* One set of numbers as tensors, named prefix + the net's. */
+static enum errc add_tensors(struct engine *g, struct arena *a, const float *numbers, const char *prefix, struct st_tensor *t,
+                             size_t *n, struct err *e)
 {
-    float *host = NULL;
-    if (from) {
-        host = arena_try(a, 4 * engine_params(g));
-        if (!host)
-            return FAIL(e, LIMIT, "a checkpoint does not fit in the memory of this job");
-        g->job->backend->get(g->ctx, QUEUE_COMPUTE, from, 0, host, 4 * engine_params(g));
-        TRY(g->job->backend->sync(g->ctx, e));
-    }
-    TRY(model_file_tensors(a, g->net, from ? host : here, prefix, t + *n, e));
+    TRY(model_file_tensors(a, g->net, numbers, prefix, t + *n, e));
     *n += g->net->tensor_count;
+    return ERR_OK;
+}
+
+/* All numbers of a region, at rank 0; moments lie in pieces, one on each rank. */
+static enum errc bring(struct engine *g, struct arena *a, enum region region, float **ret, struct err *e)
+{
+    const struct net *n = g->net;
+    bool is_piece = g->comm && region != REGION_PARAMS;
+    size_t from = is_piece ? n->shard_from : 0, count = is_piece ? n->shard_count : n->numbers;
+    float *host = comm_rank(g->comm) ? g->host : arena_try(a, 4 * n->numbers);
+    if (!host)
+        return FAIL(e, LIMIT, "a checkpoint does not fit in the memory of this job");
+    if (count)
+        g->job->backend->get(g->ctx, QUEUE_COMPUTE, run_region(n->run, region), 0, host + from, 4 * count);
+    TRY(g->job->backend->sync(g->ctx, e));
+    if (is_piece)
+        TRY(g->comm->ops->gather(g->comm, "moments", host, 4 * n->numbers, 4 * comm_piece(n->numbers, g->comm->size), e));
+    *ret = host;
     return ERR_OK;
 }
 
@@ -81,27 +97,21 @@ enum errc engine_save(struct engine *g, bool wait, struct err *e)
     struct st_pair pairs[CKPT_PAIRS_MAX];
     struct cursor at = g->at;
     size_t n = 0;
+    float *host;
     at.seconds += (double)(clock_mono_us(g->job->clock) - g->began_us) * 1e-6;
-    TRY(add_tensors(g, a, run_region(g->net->run, REGION_PARAMS), NULL, "", t, &n, e));
-    for (int i = 0; i < MOMENTS; i++)
-        if (run_region(g->net->run, moment[i]))
-            TRY(add_tensors(g, a, run_region(g->net->run, moment[i]), NULL, moment_name[i], t, &n, e));
+    TRY(bring(g, a, REGION_PARAMS, &host, e));
+    TRY(add_tensors(g, a, host, "", t, &n, e));
+    for (int i = 0; i < moments_of(g); i++) {
+        TRY(bring(g, a, moment[i], &host, e));
+        TRY(add_tensors(g, a, host, moment_name[i], t, &n, e));
+    }
+    if (comm_rank(g->comm))
+        return ERR_OK;
     if (g->best && at.best.epoch > 0)
-        TRY(add_tensors(g, a, NULL, g->best, "best.", t, &n, e));
+        TRY(add_tensors(g, a, g->best, "best.", t, &n, e));
     size_t count = cursor_pairs(a, &at, pairs);
     TRY(ckpt_write(&file, run_digest(g), g->at.step, t, n, pairs, count, e));
     return g->job->store->save(g->job->store->ctx, g->at.step, &file, wait, e);
-}
-
-static enum errc put_tensors(struct engine *g, const struct st_file *f, const char *prefix, float *host, struct buffer *to,
-                             struct err *e)
-{
-    TRY(model_file_read(f, g->net, prefix, host, e));
-    if (to) {
-        g->job->backend->put(g->ctx, QUEUE_COMPUTE, to, 0, host, 4 * engine_params(g));
-        TRY(g->job->backend->sync(g->ctx, e));
-    }
-    return ERR_OK;
 }
 
 enum errc engine_start(struct engine *g, struct err *e)
@@ -122,10 +132,34 @@ enum errc engine_start(struct engine *g, struct err *e)
     return g->job->backend->sync(g->ctx, e);
 }
 
+/* Numbers of a checkpoint to where they lie here: of moments the piece of this rank. */
+static void place(struct engine *g, enum region region, const float *host)
+{
+    const struct net *n = g->net;
+    size_t from = region == REGION_PARAMS ? 0 : n->shard_from, count = region == REGION_PARAMS ? n->numbers : n->shard_count;
+    if (count)
+        g->job->backend->put(g->ctx, QUEUE_COMPUTE, run_region(n->run, region), 0, host + from, 4 * count);
+}
+
+/* Sets of numbers of a checkpoint: parameters, then moments. Ranks get them when it is known to be whole. */
+enum { SETS_MAX = 1 + MOMENTS };
+struct taking {
+    struct engine *g;
+    struct arena *arena;                /* of ranks */
+    float *set[SETS_MAX];               /* of ranks */
+};
+
+static enum region set_region(int i)
+{
+    return i ? moment[i - 1] : REGION_PARAMS;
+}
+
 static enum errc take(void *ctx, struct arena *a, const struct ckpt *k, struct err *e)
 {
-    struct engine *g = ctx;
+    struct taking *t = ctx;
+    struct engine *g = t->g;
     struct cursor c = { 0 };
+    float *host = NULL;
     if (!str_eq(k->run, run_digest(g)))
         return FAIL(e, CONFLICT, "the checkpoint at step %lld belongs to another specification, data set, backend or version",
                     (long long)k->step);
@@ -133,15 +167,18 @@ static enum errc take(void *ctx, struct arena *a, const struct ckpt *k, struct e
     if ((uint64_t)c.taken >= g->job->data->train_count || c.step > g->total_steps)
         return FAIL(e, DAMAGED, "the checkpoint stands behind row %lld of %zu, at step %lld of %lld", (long long)c.taken,
                     g->job->data->train_count, (long long)c.step, (long long)g->total_steps);
-    float *host = arena_try(a, 4 * engine_params(g));
-    if (!host)
-        return FAIL(e, LIMIT, "a checkpoint does not fit in the memory of this job");
-    TRY(put_tensors(g, &k->file, "", host, run_region(g->net->run, REGION_PARAMS), e));
-    for (int i = 0; i < MOMENTS; i++)
-        if (run_region(g->net->run, moment[i]))
-            TRY(put_tensors(g, &k->file, moment_name[i], host, run_region(g->net->run, moment[i]), e));
+    for (int i = 0; i <= moments_of(g); i++) {
+        host = g->comm ? t->set[i] : host ? host : arena_try(a, 4 * engine_params(g));
+        if (!host && (!g->comm || !(host = t->set[i] = arena_try(t->arena, 4 * engine_params(g)))))
+            return FAIL(e, LIMIT, "a checkpoint does not fit in the memory of this job");
+        TRY(model_file_read(&k->file, g->net, i ? moment_name[i - 1] : "", host, e));
+        if (g->comm)
+            continue;
+        place(g, set_region(i), host);
+        TRY(g->job->backend->sync(g->ctx, e));
+    }
     if (g->best && c.best.epoch > 0)
-        TRY(put_tensors(g, &k->file, "best.", g->best, NULL, e));
+        TRY(model_file_read(&k->file, g->net, "best.", g->best, e));
     g->at = c;
     g->is_due = false;
     return ERR_OK;
@@ -149,13 +186,36 @@ static enum errc take(void *ctx, struct arena *a, const struct ckpt *k, struct e
 
 static void on_line(void *ctx, const char *line)
 {
-    const struct engine *g = ctx;
+    const struct engine *g = ((const struct taking *)ctx)->g;
     if (g->obs->on_log)
         g->obs->on_log(g->obs->ctx, line);
 }
 
+/* What rank 0 took up to all ranks. */
+static enum errc share(struct engine *g, const struct taking *t, bool *found, struct err *e)
+{
+    const struct comm_ops *o = g->comm->ops;
+    TRY(o->broadcast(g->comm, "checkpoint", found, sizeof *found, e));
+    if (!*found)
+        return ERR_OK;
+    TRY(o->broadcast(g->comm, "place", &g->at, sizeof g->at, e));
+    g->is_due = false;
+    for (int i = 0; i <= moments_of(g); i++) {
+        float *host = g->comm->rank ? g->host : t->set[i];
+        TRY(o->broadcast(g->comm, i ? moment_name[i - 1] : "parameters", host, 4 * engine_params(g), e));
+        place(g, set_region(i), host);
+        TRY(g->job->backend->sync(g->ctx, e));
+    }
+    return ERR_OK;
+}
+
 enum errc engine_restore(struct engine *g, bool *ret_found, struct err *e)
 {
-    const struct ckpt_taker t = { g, take, on_line };
-    return ckpt_restore(g->job->store, &t, ret_found, e);
+    CLEANUP(arena_freep) struct arena *a = arena_new((size_t)1 << 44);
+    struct taking t = { .g = g, .arena = a };
+    const struct ckpt_taker taker = { &t, take, on_line };
+    *ret_found = false;
+    if (!comm_rank(g->comm))
+        TRY(ckpt_restore(g->job->store, &taker, ret_found, e));
+    return g->comm ? share(g, &t, ret_found, e) : ERR_OK;
 }

@@ -2,6 +2,7 @@
 /* net.c - what all families share around their builder: tables of parameters, loss, update, first values. */
 #include "workers/compute/train/net.h"
 #include "workers/compute/rng.h"
+#include "workers/compute/train/comm.h"
 #include "workers/compute/train/family.h"
 #include "workers/compute/train/served.h"
 
@@ -115,22 +116,34 @@ int net_dropout(struct net *n, int x)
     return graph_op(n->g, OP_DROPOUT, &attr, GRAPH_INS(x, graph_step(n->g)));
 }
 
-/* The optimiser on numbers first … first+count-1 of the parameters. */
-static void add_update(struct net *n, size_t first, size_t count, double decay)
+/* The optimiser on those of the numbers first … end-1 of the parameters that are updated here. */
+static void add_update(struct net *n, size_t first, size_t end, double decay)
 {
     struct graph *g = n->g;
     const struct train_job *s = n->spec.job;
-    if (!count)
+    size_t after = n->shard_from + n->shard_count;
+    first = first > n->shard_from ? first : n->shard_from;
+    end = end < after ? end : after;
+    if (first >= end)
         return;
+    size_t count = end - first, at = first - n->shard_from;
     int w = graph_view(g, REGION_PARAMS, first, count), grad = graph_view(g, REGION_GRADS, first, count);
-    int moment = graph_view(g, REGION_M, first, count), step = graph_step(g);
+    int moment = graph_view(g, REGION_M, at, count), step = graph_step(g);
     if (s->optimizer == TRAIN_ADAMW) {
         const struct op_attr a = { .beta1 = TRAIN_BETA1, .beta2 = TRAIN_BETA2, .eps = 1e-8, .weight_decay = decay };
-        graph_op(g, OP_ADAMW, &a, GRAPH_INS(w, grad, moment, graph_view(g, REGION_V, first, count), step));
+        graph_op(g, OP_ADAMW, &a, GRAPH_INS(w, grad, moment, graph_view(g, REGION_V, at, count), step));
     } else {
         const struct op_attr a = { .momentum = TRAIN_MOMENTUM, .weight_decay = decay };
         graph_op(g, OP_SGD, &a, GRAPH_INS(w, grad, moment, step));
     }
+}
+
+static void set_shard(struct net *n, size_t all)
+{
+    int ranks = n->spec.ranks ? n->spec.ranks : 1;
+    size_t piece = comm_piece(all, ranks), from = piece * (size_t)n->spec.rank;
+    n->shard_from = ranks == 1 ? 0 : from < all ? from : all;
+    n->shard_count = ranks == 1 ? all : all - n->shard_from < piece ? all - n->shard_from : piece;
 }
 
 static void add_learning(struct net *n)
@@ -164,8 +177,9 @@ static void add_learning(struct net *n)
     n->norm2 = graph_op1(g, OP_SUMSQ, graph_view(g, REGION_GRADS, 0, g->param_count));
     graph_output(g, n->norm2, "norm2");
     graph_op2(g, OP_CLIP, n->norm2, graph_step(g));
+    set_shard(n, g->param_count);
     add_update(n, 0, n->decayed, n->spec.job->weight_decay);
-    add_update(n, n->decayed, g->param_count - n->decayed, 0);
+    add_update(n, n->decayed, g->param_count, 0);
 }
 
 static enum errc make(struct net *n, struct err *e)

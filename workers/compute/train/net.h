@@ -52,6 +52,7 @@ struct net_spec {
     bool has_update;            /* the optimiser of the job; without it gradients only */
     bool is_bf16;               /* of a net that learns, in f32: factors of products in bf16 (net_is_bf16) */
     bool is_serving;            /* logits, and nothing that learns */
+    int rank, ranks;            /* the optimiser's state and update of this rank's piece alone (comm.h); ranks 0: of all */
 };
 
 struct net {
@@ -66,6 +67,7 @@ struct net {
     struct net_first *firsts;
     size_t tensor_count, first_count;
     size_t numbers, decayed;    /* parameters in all, and those from the first on that decay */
+    size_t shard_from, shard_count;     /* those that are updated here, with their optimiser's state: all, or a piece */
     int x, target, logits, best, loss, norm2;   /* values of the graph; norm2: squared norm of the gradient,
         f64; VALUE_NONE: none */
     int soft;                   /* a teacher's probabilities, as the logits in shape; VALUE_NONE: no teacher */

@@ -119,6 +119,9 @@ static void members_of_a_family_must_fit(void **state)
         { "\"family\":\"gbdt\",\"objective\":\"regression\",\"target\":\"number\"", NULL },
         { "\"family\":\"gbdt\",\"precision\":\"bf16\"", "/precision" }, { "\"family\":\"gbdt\",\"precision\":\"auto\"", NULL },
         { "\"precision\":\"bf16\"", NULL }, { "\"teacher_version\":2", "/teacher_version" },
+        { "\"ranks\":2", "/ranks" }, { "\"ranks\":2,\"accumulate\":6", NULL }, { "\"ranks\":4,\"accumulate\":6", "/ranks" },
+        { "\"ranks\":3,\"accumulate\":3", "/ranks" }, { "\"ranks\":0", NULL },
+        { "\"ranks\":8,\"accumulate\":8,\"family\":\"gbdt\"", "/ranks" },
         { TEACHER, NULL }, { TEACHER ",\"family\":\"gbdt\"", "/teacher" }, { TEACHER ",\"family\":\"gpt\"", "/teacher" },
         { TEACHER ",\"objective\":\"regression\",\"target\":\"number\"", "/teacher" },
         { TEACHER ",\"category_columns\":[\"colour\"]", "/teacher" },
@@ -134,6 +137,21 @@ static void members_of_a_family_must_fit(void **state)
         enum errc rc = train_job_settle(&t, a, &e);
         if (rc != (rows[i].field ? ERR_INVALID : ERR_OK) || (rows[i].field && strcmp(e.field, rows[i].field)))
             fail_msg("%s: %s at %s", rows[i].members, err_row(rc)->name, e.field);
+    }
+}
+
+/* Ranks by the processors: a power of two that divides the step's batches; what a spec says goes. */
+static void ranks_go_by_processors_where_a_spec_leaves_it_to_them(void **state)
+{
+    static const struct { int64_t ranks, accumulate; int cores; int64_t want; } rows[] = {
+        { 0, 8, 1, 1 }, { 0, 8, 2, 2 }, { 0, 8, 7, 4 }, { 0, 8, 64, 8 }, { 0, 6, 64, 2 }, { 0, 1, 64, 1 }, { 4, 8, 2, 4 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct train_job t = { .ranks = rows[i].ranks, .accumulate = rows[i].accumulate };
+        assert_int_equal(train_job_ranks(&t, rows[i].cores), rows[i].want);
+        t.family = TRAIN_GBDT;
+        assert_int_equal(train_job_ranks(&t, rows[i].cores), rows[i].ranks ? rows[i].want : 1);
     }
 }
 
@@ -169,6 +187,7 @@ int main(void)
     const struct CMUnitTest tests[] = { cmocka_unit_test(every_row_is_whole), cmocka_unit_test(the_limits_of_a_training_spec),
                                         cmocka_unit_test(no_layers_are_the_usual_ones), cmocka_unit_test(no_rate_is_the_usual_one),
                                             cmocka_unit_test(members_of_a_family_must_fit),
+        cmocka_unit_test(ranks_go_by_processors_where_a_spec_leaves_it_to_them),
                                                 cmocka_unit_test(enums_have_their_names),
                                         cmocka_unit_test(sql_is_printed_from_the_same_rows) };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ranks.h - a run as several ranks that are threads of this process (comm_local.h): each with a net, a context of the backend,
+ * its share of the threads and of the memory.
+ *
+ * Rank 0 runs on the caller's thread; it is the one that is observed and keeps checkpoints. The error is the one of the rank that
+ * failed first, named. Not offered: cards (a lease computes on one), and ranks of other leases, which need a gang. */
+#pragma once
+#include "workers/compute/train/engine.h"
+
+/* spec->ranks is 2 … COMM_RANKS_MAX. */
+enum errc ranks_run(struct arena *a, const struct train_task *job, const struct train_observer *obs, struct train_result *ret,
+                    struct err *e);
