@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tls.c - OpenSSL over a socket that does not block; waiting is poll's, so that silence has an end. */
+#include "core/crypto/tls.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/assert.h"
+
+enum { PEM_MAX = 64 * 1024, WRITE_MAX = 1 << 20, NAME_MAX_BYTES = 512 };
+
+struct tls {
+    SSL_CTX *ctx;
+    SSL *ssl;
+    int fd, silence_ms;
+};
+
+static BIO *text(struct str pem)
+{
+    return pem.len && pem.len <= PEM_MAX ? BIO_new_mem_buf(pem.ptr, (int)pem.len) : NULL;
+}
+
+/* Takes the certificate and key of this side; the authority is the only one that peers are judged by. */
+static bool take_identity(SSL_CTX *c, const struct tls_identity *own)
+{
+    BIO *cert_text = text(own->cert_pem), *key_text = text(own->key_pem), *ca_text = text(own->ca_pem);
+    X509 *cert = cert_text ? PEM_read_bio_X509(cert_text, NULL, NULL, NULL) : NULL;
+    X509 *ca = ca_text ? PEM_read_bio_X509(ca_text, NULL, NULL, NULL) : NULL;
+    EVP_PKEY *key = key_text ? PEM_read_bio_PrivateKey(key_text, NULL, NULL, NULL) : NULL;
+    bool ok = cert && ca && key && SSL_CTX_use_certificate(c, cert) == 1 && SSL_CTX_use_PrivateKey(c, key) == 1
+              && SSL_CTX_check_private_key(c) == 1 && X509_STORE_add_cert(SSL_CTX_get_cert_store(c), ca) == 1;
+    X509_free(cert);
+    X509_free(ca);
+    EVP_PKEY_free(key);
+    BIO_free(cert_text);
+    BIO_free(key_text);
+    BIO_free(ca_text);
+    return ok;
+}
+
+static bool make(struct tls *t, bool is_server, const struct tls_identity *own)
+{
+    t->ctx = SSL_CTX_new(is_server ? TLS_server_method() : TLS_client_method());
+    if (!t->ctx || SSL_CTX_set_min_proto_version(t->ctx, TLS1_3_VERSION) != 1 || !take_identity(t->ctx, own))
+        return false;
+    SSL_CTX_set_verify(t->ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
+    SSL_CTX_set_verify_depth(t->ctx, 1);
+    SSL_CTX_set_session_cache_mode(t->ctx, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_options(t->ctx, SSL_OP_NO_TICKET | SSL_OP_NO_COMPRESSION);
+    SSL_CTX_set_mode(t->ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    (void)SSL_CTX_set_num_tickets(t->ctx, 0);
+    t->ssl = SSL_new(t->ctx);
+    if (!t->ssl || SSL_set_fd(t->ssl, t->fd) != 1)
+        return false;
+    if (is_server)
+        SSL_set_accept_state(t->ssl);
+    else
+        SSL_set_connect_state(t->ssl);
+    return true;
+}
+
+static enum errc gone(struct err *e, const char *what)
+{
+    char why[120];
+    ERR_error_string_n(ERR_peek_last_error(), why, sizeof why);
+    bool has_reason = ERR_peek_last_error() != 0;
+    ERR_clear_error();
+    (void)FAIL(e, UPSTREAM, "%s", what);
+    return has_reason ? err_note(e, "%s", why) : e->code;
+}
+
+/* What an unfinished call of OpenSSL waits for; ERR_OK: call again. */
+static enum errc await(struct tls *t, int rc, struct err *e)
+{
+    int error = SSL_get_error(t->ssl, rc), n;
+    struct pollfd p = { t->fd, error == SSL_ERROR_WANT_WRITE ? POLLOUT : POLLIN, 0 };
+    if (error == SSL_ERROR_ZERO_RETURN)
+        return gone(e, "the peer has closed the connection");
+    if (error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE)
+        return gone(e, error == SSL_ERROR_SYSCALL ? "the connection was lost" : "the connection broke TLS");
+    while ((n = poll(&p, 1, t->silence_ms)) < 0 && errno == EINTR)
+        ;
+    return n > 0 ? ERR_OK : FAIL(e, DEADLINE, "the peer was silent for %d ms", t->silence_ms);
+}
+
+/* The only URI name of the peer's certificate, in the list. */
+static enum errc judge(struct tls *t, const struct str *names, size_t n, size_t *ret, struct err *e)
+{
+    char seen[NAME_MAX_BYTES] = "";
+    int uris = 0;
+    X509 *cert = SSL_get1_peer_certificate(t->ssl);
+    GENERAL_NAMES *all = cert ? X509_get_ext_d2i(cert, NID_subject_alt_name, NULL, NULL) : NULL;
+    for (int i = 0; i < sk_GENERAL_NAME_num(all); i++) {
+        int type = 0;
+        const ASN1_STRING *name = GENERAL_NAME_get0_value(sk_GENERAL_NAME_value(all, i), &type);
+        if (type != GEN_URI)
+            continue;
+        int len = ASN1_STRING_length(name);
+        uris++;
+        if (len < (int)sizeof seen && !memchr(ASN1_STRING_get0_data(name), 0, (size_t)len)) {
+            memcpy(seen, ASN1_STRING_get0_data(name), (size_t)len);
+            seen[len] = 0;
+        }
+    }
+    GENERAL_NAMES_free(all);
+    X509_free(cert);
+    for (size_t i = 0; i < n && uris == 1; i++)
+        if (str_eq_c(names[i], seen)) {
+            *ret = i;
+            return ERR_OK;
+        }
+    return FAIL(e, FORBIDDEN, "the peer is %.120s, which is none of the %zu that were named", uris == 1 ? seen : "nameless", n);
+}
+
+static enum errc shake_hands(struct tls *t, struct err *e)
+{
+    for (int rc; (rc = SSL_do_handshake(t->ssl)) != 1;) {
+        enum errc at = await(t, rc, e);
+        long verdict = SSL_get_verify_result(t->ssl);
+        if (at == ERR_UPSTREAM && verdict != X509_V_OK)
+            return FAIL(e, FORBIDDEN, "the peer's certificate does not hold: %s", X509_verify_cert_error_string(verdict));
+        if (at != ERR_OK)
+            return at;
+    }
+    return ERR_OK;
+}
+
+enum errc tls_open(int fd, bool is_server, const struct tls_identity *own, const struct str *names, size_t name_count,
+                   int silence_ms, struct tls **ret, size_t *ret_peer, struct err *e)
+{
+    struct tls *t = calloc(1, sizeof *t);
+    ASSERT(t);
+    *t = (struct tls){ .fd = fd, .silence_ms = silence_ms };
+    int flags = fcntl(fd, F_GETFL);
+    enum errc rc = ERR_OK;
+    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0 || !make(t, is_server, own))
+        rc = gone(e, "a connection cannot be made of this certificate, key and authority");
+    if (rc == ERR_OK)
+        rc = shake_hands(t, e);
+    if (rc == ERR_OK)
+        rc = judge(t, names, name_count, ret_peer, e);
+    if (rc != ERR_OK) {
+        tls_close(t);
+        return rc;
+    }
+    *ret = t;
+    return ERR_OK;
+}
+
+enum errc tls_read(struct tls *t, void *p, size_t n, struct err *e)
+{
+    char *at = p;
+    while (n) {
+        int some = SSL_read(t->ssl, at, n < WRITE_MAX ? (int)n : WRITE_MAX);
+        if (some <= 0) {
+            TRY(await(t, some, e));
+            continue;
+        }
+        at += some;
+        n -= (size_t)some;
+    }
+    return ERR_OK;
+}
+
+enum errc tls_write(struct tls *t, const void *p, size_t n, struct err *e)
+{
+    const char *at = p;
+    while (n) {
+        int some = SSL_write(t->ssl, at, n < WRITE_MAX ? (int)n : WRITE_MAX);
+        if (some <= 0) {
+            TRY(await(t, some, e));
+            continue;
+        }
+        at += some;
+        n -= (size_t)some;
+    }
+    return ERR_OK;
+}
+
+void tls_silence(struct tls *t, int silence_ms)
+{
+    t->silence_ms = silence_ms;
+}
+
+void tls_close(struct tls *t)
+{
+    if (!t)
+        return;
+    if (t->ssl && SSL_is_init_finished(t->ssl))
+        (void)SSL_shutdown(t->ssl);         /* a goodbye that does not go out changes nothing */
+    SSL_free(t->ssl);
+    SSL_CTX_free(t->ctx);
+    ERR_clear_error();
+    close(t->fd);
+    free(t);
+}

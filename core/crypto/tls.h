@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tls.h - a connection between two programs that know each other by name: TLS 1.3, both sides with a certificate.
+ *
+ * The peer is let in when its chain ends at the identity's authority, it is allowed to be what it is (server or client) and its
+ * only URI name is one of those that were given; nothing else of it is read before. No tickets, no earlier versions, no early
+ * data. (Listeners of HTTP are core/http's, over GnuTLS; this is for connections that are no HTTP.)
+ * Time: every call waits for its peer at most silence_ms after the last byte that went through, so a peer that is gone without
+ * a word, or holds still, is an error within that time. A descriptor is taken over by tls_open, also when that fails.
+ * The process ignores SIGPIPE. One thread per connection. Sources: RFC 8446, RFC 5280 §4.2.1.6, SPIFFE X509-SVID.
+ * Errors: FORBIDDEN (the peer is not who was named), UPSTREAM (it is gone, or no TLS comes of it), DEADLINE (silence). */
+#pragma once
+#include <stdbool.h>
+#include "core/base/str.h"
+
+struct tls_identity {
+    struct str cert_pem, key_pem;       /* own, PKCS#8; for both ends */
+    struct str ca_pem;                  /* who signed peers */
+};
+
+struct tls;
+
+/* fd: a connected stream socket. *ret_peer: which of the names it has. */
+MUST_CHECK enum errc tls_open(int fd, bool is_server, const struct tls_identity *own, const struct str *names, size_t name_count,
+                              int silence_ms, struct tls **ret, size_t *ret_peer, struct err *e);
+/* All n bytes; a peer that closed before them is UPSTREAM. */
+MUST_CHECK enum errc tls_read(struct tls *t, void *p, size_t n, struct err *e);
+MUST_CHECK enum errc tls_write(struct tls *t, const void *p, size_t n, struct err *e);
+void tls_silence(struct tls *t, int silence_ms);        /* from here on */
+/* Says goodbye without waiting for an answer, closes the descriptor. NULL is fine. */
+void tls_close(struct tls *t);

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_tls.c - two threads at a pair of sockets: who is let in, what goes through, and what silence, strangers and closing
+ * give. */
+#include "crypto_test.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/crypto/tls.h"
+#include "core/crypto/x509.h"
+
+#define ZONE "spiffe://east"
+static struct arena *a;
+static struct x509_pair ca, other_ca, left, right, foreign, client_only;
+
+static void issue(const struct x509_pair *by, const char *uri, bool both, struct x509_pair *ret)
+{
+    const struct x509_req r = { .common_name = STR("rank"), .uri_san = str_c(uri), .is_client = true, .is_server = both,
+                                .lifetime_s = 3600 };
+    OK(x509_issue(a, by, &r, clock_wall_us(&clock_system), ret, NULL));
+}
+
+static int make_all(void **st)
+{
+    (void)st;
+    (void)signal(SIGPIPE, SIG_IGN);
+    a = arena_new(1 << 22);
+    int64_t now = clock_wall_us(&clock_system);
+    OK(x509_make_ca(a, STR("gang"), STR(ZONE), now, 86400, &ca, NULL));
+    OK(x509_make_ca(a, STR("gang"), STR(ZONE), now, 86400, &other_ca, NULL));
+    issue(&ca, ZONE "/rank/0", true, &left);
+    issue(&ca, ZONE "/rank/1", true, &right);
+    issue(&ca, ZONE "/rank/1", false, &client_only);
+    issue(&other_ca, ZONE "/rank/1", true, &foreign);
+    return 0;
+}
+
+static int drop_all(void **st)
+{
+    (void)st;
+    arena_free(a);
+    return 0;
+}
+
+struct side {
+    int fd;
+    bool is_server, is_silent, closes;
+    struct tls_identity own;
+    struct str name;                    /* that is let in */
+    enum errc rc;
+    struct err err;
+    unsigned char got[100000];
+};
+
+static void fill(unsigned char *p, size_t n, unsigned seed)
+{
+    for (size_t i = 0; i < n; i++)
+        p[i] = (unsigned char)(i * 31 + seed);
+}
+
+static enum errc talk(struct side *s, struct tls *t)
+{
+    unsigned char *own = malloc(sizeof s->got);
+    enum errc rc = ERR_OK;
+    fill(own, sizeof s->got, s->is_server);
+    if (s->is_server)
+        rc = tls_write(t, own, sizeof s->got, &s->err);
+    if (rc == ERR_OK)
+        rc = tls_read(t, s->got, sizeof s->got, &s->err);
+    if (rc == ERR_OK && !s->is_server)
+        rc = tls_write(t, own, sizeof s->got, &s->err);
+    free(own);
+    return rc;
+}
+
+static void *play(void *arg)
+{
+    struct side *s = arg;
+    struct tls *t;
+    size_t which = 7;
+    if (s->is_silent) {
+        char end;
+        (void)!read(s->fd, &end, 1);            /* takes one byte and says nothing until the other side has closed */
+        while (read(s->fd, &end, 1) > 0)
+            ;
+        close(s->fd);
+        return NULL;
+    }
+    s->rc = tls_open(s->fd, s->is_server, &s->own, &s->name, 1, 300, &t, &which, &s->err);
+    if (s->rc != ERR_OK)
+        return NULL;
+    if (!s->closes)
+        s->rc = which == 0 ? talk(s, t) : ERR_INTERNAL;
+    tls_close(t);
+    return NULL;
+}
+
+static void play_both(struct side *server, struct side *client)
+{
+    pthread_t t;
+    int fd[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
+    server->fd = fd[0];
+    client->fd = fd[1];
+    server->is_server = true;
+    assert_int_equal(pthread_create(&t, NULL, play, server), 0);
+    play(client);
+    pthread_join(t, NULL);
+}
+
+static struct tls_identity identity(const struct x509_pair *p, const struct x509_pair *by)
+{
+    return (struct tls_identity){ p->cert_pem, p->key_pem, by->cert_pem };
+}
+
+static void test_both_know_each_other(void **st)
+{
+    static struct side server, client;
+    static unsigned char want[sizeof server.got];
+    (void)st;
+    server = (struct side){ .own = identity(&left, &ca), .name = STR(ZONE "/rank/1") };
+    client = (struct side){ .own = identity(&right, &ca), .name = STR(ZONE "/rank/0") };
+    play_both(&server, &client);
+    if (server.rc != ERR_OK || client.rc != ERR_OK)
+        fail_msg("%s / %s (%s)", server.err.msg, client.err.msg, client.err.detail);
+    fill(want, sizeof want, 0);
+    assert_memory_equal(server.got, want, sizeof want);
+    fill(want, sizeof want, 1);
+    assert_memory_equal(client.got, want, sizeof want);
+}
+
+static void refused(struct x509_pair *caller, const struct x509_pair *signed_by, const char *server_wants,
+                    const char *client_wants, bool server_refuses, const char *why)
+{
+    static struct side server, client;
+    server = (struct side){ .own = identity(&left, &ca), .name = str_c(server_wants) };
+    client = (struct side){ .own = identity(caller, signed_by), .name = str_c(client_wants) };
+    play_both(&server, &client);
+    const struct side *judge = server_refuses ? &server : &client;
+    if (judge->rc != ERR_FORBIDDEN || !strstr(judge->err.msg, why))
+        fail_msg("%d: %s (%s)", judge->rc, judge->err.msg, judge->err.detail);
+    assert_true(server.rc != ERR_OK && client.rc != ERR_OK);
+}
+
+static void test_others_are_refused(void **st)
+{
+    (void)st;
+    refused(&right, &ca, ZONE "/rank/2", ZONE "/rank/0", true, "the peer is spiffe://east/rank/1, which is none of the 1");
+    refused(&right, &ca, ZONE "/rank/1", ZONE "/rank/3", false, "the peer is spiffe://east/rank/0");
+    refused(&foreign, &ca, ZONE "/rank/1", ZONE "/rank/0", true, "certificate does not hold");
+    refused(&right, &other_ca, ZONE "/rank/1", ZONE "/rank/0", false, "certificate does not hold");
+}
+
+/* A certificate for clients alone is no server's. */
+static void test_a_clients_certificate_serves_nobody(void **st)
+{
+    static struct side server, client;
+    (void)st;
+    server = (struct side){ .own = identity(&client_only, &ca), .name = STR(ZONE "/rank/0") };
+    client = (struct side){ .own = identity(&left, &ca), .name = STR(ZONE "/rank/1") };
+    play_both(&server, &client);
+    assert_int_equal(client.rc, ERR_FORBIDDEN);
+    assert_non_null(strstr(client.err.msg, "certificate does not hold"));
+}
+
+static void test_silence_and_closing_are_told_apart(void **st)
+{
+    static struct side server, client;
+    (void)st;
+    server = (struct side){ .is_silent = true };
+    client = (struct side){ .own = identity(&right, &ca), .name = STR(ZONE "/rank/0") };
+    play_both(&server, &client);
+    assert_int_equal(client.rc, ERR_DEADLINE);
+    assert_non_null(strstr(client.err.msg, "silent for 300 ms"));
+    server = (struct side){ .own = identity(&left, &ca), .name = STR(ZONE "/rank/1"), .closes = true };
+    client = (struct side){ .own = identity(&right, &ca), .name = STR(ZONE "/rank/0") };
+    play_both(&server, &client);
+    assert_int_equal(client.rc, ERR_UPSTREAM);
+}
+
+static void test_a_key_of_another_is_refused_before_anything_is_sent(void **st)
+{
+    struct err e;
+    struct tls *t;
+    size_t which;
+    struct tls_identity mixed = identity(&left, &ca);
+    int fd[2];
+    (void)st;
+    mixed.key_pem = right.key_pem;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
+    assert_int_equal(tls_open(fd[0], false, &mixed, &STR(ZONE "/rank/1"), 1, 300, &t, &which, &e), ERR_UPSTREAM);
+    assert_non_null(strstr(e.msg, "certificate, key and authority"));
+    close(fd[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_both_know_each_other),
+        cmocka_unit_test(test_others_are_refused),
+        cmocka_unit_test(test_a_clients_certificate_serves_nobody),
+        cmocka_unit_test(test_silence_and_closing_are_told_apart),
+        cmocka_unit_test(test_a_key_of_another_is_refused_before_anything_is_sent),
+    };
+    return cmocka_run_group_tests(tests, make_all, drop_all);
+}
