@@ -1,25 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* import_q8.c - whole numbers of eight bits, in all forms that ONNX has for them: pairs of QuantizeLinear and DequantizeLinear
- * around an operator, QLinearConv and QLinearMatMul, MatMulInteger and ConvInteger with DynamicQuantizeLinear before them.
+/* import_q8.c - whole numbers of eight bits: pairs of QuantizeLinear and DequantizeLinear around an operator. Other forms that
+ * ONNX has for them are read as pairs (import_q8_op.c), or find their scales at run time (import_dynamic.c).
  *
- * The pair is the form inside, too: a QLinear operator is read as its operands dequantised, the operator, its result quantised.
  * Every value is computed in f32 that holds whole numbers, which needs no kernel of its own; and a value remembers what it was
  * quantised from (struct quant). A product or convolution of such a value by dequantised constants becomes QMATMUL or QCONV2D
- * over what stood before the quantising: those quantise themselves, and the pair in between is written by nobody.
- * A product of what DynamicQuantizeLinear made waits for the multiplication by both scales, and then is QMATMUL with a range for
- * each row of the matrix, where the file has one for all of it: finer, and a row does not depend on the others of its batch. */
-#include "workers/compute/onnx/import_int.h"
+ * over what stood before the quantising: those quantise themselves, and the pair in between is written by nobody. */
+#include "workers/compute/onnx/import_q8_int.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
-
-struct scales {
-    float *scale;
-    int64_t *zero;              /* NULL: 0 */
-    size_t count, zeros;
-    int low, high;              /* of the type of the whole numbers */
-};
 
 static enum onnx_type type_of(const struct named *n, enum onnx_type dflt)
 {
@@ -107,7 +97,7 @@ static enum errc quantise_known(struct import *x, struct known *k, const struct 
 }
 
 /* The same as bytes with a sign around 0, if they fit: how weights of a product are kept. */
-static enum errc keep_weights(struct import *x, struct named *to, const struct known *k, const int64_t *whole,
+enum errc q8_keep_weights(struct import *x, struct named *to, const struct known *k, const int64_t *whole,
                               const struct scales *s, unsigned axis)
 {
     struct weights8 *w = arena_try(x->a, sizeof *w);
@@ -139,7 +129,7 @@ static enum errc dequantise_known(struct import *x, struct known *k, const struc
     TRY(import_set_known(x, 0, to));
     if (!x->node->out[0].len || k->rank < 2)
         return ERR_OK;
-    return keep_weights(x, import_name(x, x->node->out[0]), k, whole, s, axis);
+    return q8_keep_weights(x, import_name(x, x->node->out[0]), k, whole, s, axis);
 }
 
 /* --- values of the graph --- */
@@ -227,7 +217,7 @@ HANDLER(dequantise)
 
 /* --- products --- */
 
-static enum errc product_of(struct import *x, int v, const struct op_attr *attr, const struct weights8 *w, bool is_out_in,
+enum errc q8_product_of(struct import *x, int v, const struct op_attr *attr, const struct weights8 *w, bool is_out_in,
                             const float *scale, size_t scales, int *ret)
 {
     size_t n = (size_t)w->dim[is_out_in ? 0 : 1], k = (size_t)w->dim[is_out_in ? 1 : 0];
@@ -245,7 +235,7 @@ static enum errc product_of(struct import *x, int v, const struct op_attr *attr,
     return step_op(x, OP_QMATMUL, attr, (int[]){ v, weights, factors }, 3, ret);
 }
 
-static bool is_deep_as(const struct import *x, int value, int64_t k)
+bool q8_is_deep_as(const struct import *x, int value, int64_t k)
 {
     const struct shape *s = import_shape_of(x, value);
     struct dim last = s->dim[s->rank - 1];
@@ -261,254 +251,9 @@ enum errc import_q8_product(struct import *x, bool is_out_in, int *ret, bool *do
     if (!a->quant || a->quant->is_whole || !w || w->rank != 2 || (w->scales > 1 && w->axis != (is_out_in ? 0 : 1)))
         return ERR_OK;
     TRY(import_value_of(x, a->quant->from, &v));
-    if (!is_deep_as(x, v, w->dim[is_out_in ? 1 : 0]))
+    if (!q8_is_deep_as(x, v, w->dim[is_out_in ? 1 : 0]))
         return ERR_OK;
     const struct op_attr attr = { .alpha = a->quant->scale, .gamma = a->quant->zero };
     *done = true;
-    return product_of(x, v, &attr, w, is_out_in, w->scale, w->scales, ret);
-}
-
-/* --- operators read as others --- */
-
-/* A handler as if the node had these inputs and this output; its attributes stay. */
-static enum errc as(struct import *x, import_fn run, unsigned arg, struct str *in, size_t n, struct str *out)
-{
-    const struct onnx_node *here = x->node;
-    struct onnx_node node = *here;
-    node.in = in;
-    node.in_count = n;
-    node.out = out;
-    node.out_count = 1;
-    x->node = &node;
-    enum errc rc = run(x, arg);
-    x->node = here;
-    return rc;
-}
-
-/* A name that no file has: of part i of this node. */
-static struct str part(struct import *x, size_t i)
-{
-    return str_fmt(x->a, "\x01%zu.%zu", (size_t)(x->node - x->file->nodes), i);
-}
-
-static struct str input(const struct import *x, size_t i)
-{
-    return import_has(x, i) ? x->node->in[i] : STR("");
-}
-
-HANDLER(qlinear_matmul)
-{
-    (void)arg_;
-    struct str t[3] = { part(x, 0), part(x, 1), part(x, 2) };
-    int64_t columns = import_in(x, 3)->known ? (int64_t)import_in(x, 3)->known->rank : 2;
-    TRY(as(x, import_dequantise, 0, (struct str[]){ input(x, 0), input(x, 1), input(x, 2) }, 3, &t[0]));
-    TRY(as(x, import_dequantise, (unsigned)columns, (struct str[]){ input(x, 3), input(x, 4), input(x, 5) }, 3, &t[1]));
-    TRY(as(x, import_matmul, 0, t, 2, &t[2]));
-    return as(x, import_quantise, 0, (struct str[]){ t[2], input(x, 6), input(x, 7) }, 3, &x->node->out[0]);
-}
-
-/* Whole numbers that count scale of input times scale of weights. */
-static enum errc bias_of(struct import *x, struct str name)
-{
-    struct known *b = import_in(x, 8)->known, *xs = import_in(x, 1)->known, *ws = import_in(x, 4)->known, *to;
-    float *left, *right;
-    int64_t *whole;
-    if (!b || !xs || !ws || xs->count != 1 || b->rank != 1 || (ws->count != 1 && ws->count != b->count))
-        return UNSUPPORTED(x, "a bias or a scale that is computed, or has other counts than channels");
-    TRY(known_real(x, xs, &left));
-    TRY(known_real(x, ws, &right));
-    TRY(known_whole(x, b, &whole));
-    TRY(known_new(x, false, 1, b->dim, &to));
-    for (size_t i = 0; i < b->count; i++)
-        to->real[i] = (float)((double)whole[i] * (double)left[0] * (double)right[ws->count == 1 ? 0 : i]);
-    struct named *n = import_name(x, name);
-    n->is_set = true;
-    n->known = to;
-    return ERR_OK;
-}
-
-HANDLER(qlinear_conv)
-{
-    (void)arg_;
-    struct str t[4] = { part(x, 0), part(x, 1), part(x, 2), part(x, 3) };
-    TRY(as(x, import_dequantise, 0, (struct str[]){ input(x, 0), input(x, 1), input(x, 2) }, 3, &t[0]));
-    TRY(as(x, import_dequantise, 1, (struct str[]){ input(x, 3), input(x, 4), input(x, 5) }, 3, &t[1]));
-    if (import_has(x, 8))
-        TRY(bias_of(x, t[2]));
-    TRY(as(x, import_conv, 0, t, import_has(x, 8) ? 3 : 2, &t[3]));
-    return as(x, import_quantise, 0, (struct str[]){ t[3], input(x, 6), input(x, 7) }, 3, &x->node->out[0]);
-}
-
-/* Input i less its zero point, input z, in f32: exact. */
-static enum errc less_zero(struct import *x, size_t i, size_t z, unsigned axis, struct str *out)
-{
-    struct known *one;
-    int v, zero;
-    struct str scale = part(x, 8);
-    struct named *n = import_name(x, scale);
-    if (!import_has(x, z)) {
-        *out = input(x, i);
-        return ERR_OK;
-    }
-    if (import_in(x, z)->known) {
-        TRY(known_new(x, false, 0, NULL, &one));
-        one->real[0] = 1;
-        n->is_set = true;
-        n->known = one;
-        return as(x, import_dequantise, axis, (struct str[]){ input(x, i), scale, input(x, z) }, 3, out);
-    }
-    TRY(import_value(x, i, &v));
-    TRY(import_value(x, z, &zero));
-    TRY(step_binary(x, BINARY_SUB, v, zero, &v));
-    n = import_name(x, *out);
-    n->is_set = true;
-    n->value = v;
-    return ERR_OK;
-}
-
-/* --- dynamic scales --- */
-
-static enum errc keep_dynamic(struct import *x, size_t out, struct dynamic d)
-{
-    struct dynamic *to = arena_try(x->a, sizeof *to);
-    if (!to)
-        return FAIL(x->e, LIMIT, "the model does not fit in memory");
-    *to = d;
-    if (out < x->node->out_count && x->node->out[out].len)
-        import_name(x, x->node->out[out])->dynamic = to;
-    return ERR_OK;
-}
-
-/* The zero point of what DynamicQuantizeLinear made, and constants that lie around theirs: waits for its scales. */
-static enum errc wait_for_scales(struct import *x)
-{
-    static float one = 1;
-    const struct dynamic *a = import_in(x, 0)->dynamic, *z = import_has(x, 2) ? import_in(x, 2)->dynamic : NULL;
-    struct known *b = import_in(x, 1)->known;
-    struct scales s = { .scale = &one, .count = 1, .zeros = 1 };
-    struct named room = { 0 };
-    int64_t *whole;
-    if (!a || a->what != DYNAMIC_WHOLE || !z || z->what != DYNAMIC_ZERO || z->from != a->from || !b || b->rank != 2
-        || !b->is_whole || (import_has(x, 3) && !import_in(x, 3)->known))
-        return ERR_OK;
-    if (import_has(x, 3)) {
-        TRY(known_whole(x, import_in(x, 3)->known, &s.zero));
-        s.zeros = import_in(x, 3)->known->count;
-    }
-    if (s.zeros != 1 && s.zeros != (size_t)b->dim[1])
-        return ERR_OK;
-    TRY(known_whole(x, b, &whole));
-    TRY(keep_weights(x, &room, b, whole, &s, 1));
-    return room.weights ? keep_dynamic(x, 0, (struct dynamic){ DYNAMIC_PRODUCT, a->from, room.weights, NULL, 0 }) : ERR_OK;
-}
-
-HANDLER(matmul_integer)
-{
-    (void)arg_;
-    struct str t[2] = { part(x, 0), part(x, 1) };
-    int64_t columns = import_in(x, 1)->known ? (int64_t)import_in(x, 1)->known->rank : 2;
-    TRY(less_zero(x, 0, 2, 1, &t[0]));
-    TRY(less_zero(x, 1, 3, (unsigned)columns, &t[1]));
-    TRY(as(x, import_matmul, 0, t, 2, &x->node->out[0]));
-    return wait_for_scales(x);
-}
-
-HANDLER(conv_integer)
-{
-    (void)arg_;
-    struct str t[2] = { part(x, 0), part(x, 1) };
-    TRY(less_zero(x, 0, 2, 0, &t[0]));
-    TRY(less_zero(x, 1, 3, 1, &t[1]));
-    return as(x, import_conv, 0, t, 2, &x->node->out[0]);
-}
-
-/* v / scale + zero, rounded and cut to 0 … 255. */
-static enum errc byte_values(struct import *x, int v, int scale, int zero, int *ret)
-{
-    const struct op_attr cut = { .fn = UNARY_CLIP, .gamma = 255 };
-    TRY(step_binary(x, BINARY_DIV, v, scale, &v));
-    TRY(step_op(x, OP_UNARY, &(struct op_attr){ .fn = UNARY_ROUND }, &v, 1, &v));
-    if (zero != VALUE_NONE)
-        TRY(step_binary(x, BINARY_ADD, v, zero, &v));
-    return step_op(x, OP_UNARY, &cut, &v, 1, ret);
-}
-
-HANDLER(dynamic_quantise)
-{
-    (void)arg_;
-    struct named *in = import_in(x, 0);
-    int v, low, high, scale, zero, y, nought, tiny, all;
-    struct op_attr attr = { .fn = REDUCE_MIN };
-    TRY(import_value(x, 0, &v));
-    struct shape s = *import_shape_of(x, v);
-    bool has_rows = s.dim[0].is_batched;
-    for (unsigned d = has_rows ? 1 : 0; d < s.rank; d++)
-        attr.axes |= (size_t)1 << d;
-    if (!attr.axes)
-        return UNSUPPORTED(x, "single numbers of a batch");
-    TRY(step_fill(x, 1, 0, &nought));
-    TRY(step_fill(x, 1, FLT_MIN, &tiny));
-    TRY(step_fill(x, 1, 255, &all));
-    TRY(step_op(x, OP_REDUCE, &attr, &v, 1, &low));
-    attr.fn = REDUCE_MAX;
-    TRY(step_op(x, OP_REDUCE, &attr, &v, 1, &high));
-    TRY(step_binary(x, BINARY_MIN, low, nought, &low));
-    TRY(step_binary(x, BINARY_MAX, high, nought, &high));
-    TRY(step_binary(x, BINARY_SUB, high, low, &scale));
-    TRY(step_binary(x, BINARY_DIV, scale, all, &scale));
-    TRY(step_binary(x, BINARY_MAX, scale, tiny, &scale));
-    TRY(step_op(x, OP_UNARY, &(struct op_attr){ .fn = UNARY_NEG }, &low, 1, &low));
-    TRY(byte_values(x, low, scale, VALUE_NONE, &zero));
-    TRY(byte_values(x, v, scale, zero, &y));
-    TRY(import_set(x, 0, y));
-    if (!has_rows)
-        TRY(step_reshape(x, scale, 0, NULL, &scale));
-    if (!has_rows)
-        TRY(step_reshape(x, zero, 0, NULL, &zero));
-    TRY(import_set(x, 1, scale));
-    TRY(import_set(x, 2, zero));
-    TRY(keep_dynamic(x, 0, (struct dynamic){ DYNAMIC_WHOLE, in, NULL, NULL, 0 }));
-    TRY(keep_dynamic(x, 1, (struct dynamic){ DYNAMIC_SCALE, in, NULL, NULL, 0 }));
-    return keep_dynamic(x, 2, (struct dynamic){ DYNAMIC_ZERO, in, NULL, NULL, 0 });
-}
-
-void import_pass_dynamic(struct import *x, const struct named *in)
-{
-    if (in->dynamic && in->dynamic->what == DYNAMIC_PRODUCT && x->node->out[0].len)
-        import_name(x, x->node->out[0])->dynamic = in->dynamic;
-}
-
-enum errc import_dynamic_mul(struct import *x, bool *done)
-{
-    const struct named *p = import_in(x, 0), *q = import_in(x, 1);
-    if (q->dynamic && (!p->dynamic || q->dynamic->what == DYNAMIC_PRODUCT)) {
-        const struct named *other = p;
-        p = q;
-        q = other;
-    }
-    const struct dynamic *d = p->dynamic, *s = q->dynamic;
-    static const float one = 1;
-    float *factor;
-    int v, y;
-    *done = false;
-    if (!d)
-        return ERR_OK;
-    if (d->what == DYNAMIC_SCALE && q->known && !d->factor) {       /* both scales: multiplied as ever, and remembered */
-        TRY(known_real(x, q->known, &factor));
-        TRY(import_value(x, 0, &v));
-        TRY(import_value(x, 1, &y));
-        TRY(step_binary(x, BINARY_MUL, v, y, &y));
-        TRY(import_set(x, 0, y));
-        *done = true;
-        return keep_dynamic(x, 0, (struct dynamic){ DYNAMIC_SCALE, d->from, NULL, factor, q->known->count });
-    }
-    if (d->what != DYNAMIC_PRODUCT || !s || s->what != DYNAMIC_SCALE || s->from != d->from
-        || (s->factors > 1 && s->factors != (size_t)d->w->dim[1]))
-        return ERR_OK;
-    TRY(import_value_of(x, d->from, &v));
-    if (!is_deep_as(x, v, d->w->dim[0]))
-        return ERR_OK;
-    TRY(product_of(x, v, &(struct op_attr){ 0 }, d->w, false, s->factor ? s->factor : &one, s->factor ? s->factors : 1, &y));
-    *done = true;
-    return import_set(x, 0, y);
+    return q8_product_of(x, v, &attr, w, is_out_in, w->scale, w->scales, ret);
 }
