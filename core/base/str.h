@@ -84,6 +84,7 @@ static inline struct str buf_str(const struct buf *b)
     return (struct str){ b->ptr ? b->ptr : "", b->len };
 }
 
+/* --- bytes as text: encoding.c --- */
 size_t hex_encode(const void *p, size_t n, char *out);         /* out: 2n+1 bytes; returns 2n */
 bool hex_decode(struct str s, void *out, size_t n);            /* exactly 2n digits, either case */
 /* RFC 4648 base64, padded; url: base64url without padding. Sizes: BASE64_MAX(n) bytes incl. NUL. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* outside.h - what is fetched from identity providers and issuers: where from, how much, how often, and for how long it is believed.
+/* outside.h - what is fetched from identity providers and issuers: where from, how much, how often, and for how long it is
+ * believed.
  *
- * A tenant names the URL, so this is the door against requests to places that only this machine reaches: https only (plain HTTP to
- * loopback in the dev profile), no redirects, no proxy, 5 s, 256 KiB, JSON only, and in the prod profile no connection to a private,
- * link-local or otherwise special address, judged on the address that is connected to, after the name was resolved - unless the
- * setting auth.provider_networks has it.
+ * A tenant names the URL, so this is the door against requests to places that only this machine reaches: https only (plain HTTP
+ * to loopback in the dev profile), no redirects, no proxy, 5 s, 256 KiB, JSON only, and in the prod profile no connection to a
+ * private, link-local or otherwise special address, judged on the address that is connected to, after the name was resolved -
+ * unless the setting auth.provider_networks has it.
  * Documents are kept by (owner, URL) for auth.provider_cache_ms; one is fetched once at a time, never oftener than every 10 s
  * when that failed, and for a key that is not in it at most once a minute. At most OUTSIDE_FETCHES_MAX run at once, and of one
  * tenant two, those that wait for another's answer counted: each holds a thread, and lanes that fetch have as many more. Of
@@ -49,7 +50,8 @@ struct outside_owner { struct uuid id, tenant; };
 enum errc outside_document(const struct app *app, struct arena *a, struct outside_owner owner, struct str url, bool fresh,
                            struct str *ret, struct err *e) MUST_CHECK;
 /* Keys of an owner; asks again when kid is given and not among them. */
-enum errc outside_keys(const struct app *app, struct arena *a, struct outside_owner owner, struct str url, unsigned algs, struct str kid,
+enum errc outside_keys(const struct app *app, struct arena *a, struct outside_owner owner, struct str url, unsigned algs,
+                       struct str kid,
                        struct jws_key **ret, size_t *ret_n, struct err *e) MUST_CHECK;
 /* Forget what an owner has. */
 void outside_forget(const struct app *app, struct uuid owner);
