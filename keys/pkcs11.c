@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pkcs11.c - the key store "pkcs11": the functions of struct key_provider over one token.
  *
- * Opening never fails for what a token or its module does: the store is then sealed with a reason, keyd stays up, and health tries
- * again by the rule of the breaker (pkcs11_session.c). */
+ * Opening never fails for what a token or its module does: the store is then sealed with a reason, keyd stays up, and health
+ * tries again by the rule of the breaker (pkcs11_session.c). */
 #include <stdio.h>
 #include <stdlib.h>
 #include "core/crypto/rand.h"
@@ -53,7 +53,7 @@ static enum errc pkcs11_open(const struct provider_config *c, void **ret, struct
     return ERR_OK;
 }
 
-static enum errc read_keys(struct p11_session *s, void *arg, struct err *e)
+enum errc p11_read_keys(struct p11_session *s, void *arg, struct err *e)
 {
     (void)e;
     *(struct p11_keys *)arg = s->keys;
@@ -66,7 +66,8 @@ static enum errc pkcs11_root_info(void *p, struct root_info *ret, struct err *e)
     enum errc rc = pkcs11_health(p, e);
     TRY(rc);
     pthread_mutex_lock(&t->lock);
-    *ret = (struct root_info){ .current_version = t->attest.current_root, .oldest_version = t->attest.oldest_root, .is_hardware = true };
+    *ret = (struct root_info){ .current_version = t->attest.current_root, .oldest_version = t->attest.oldest_root,
+                              .is_hardware = true };
     snprintf(ret->mechanism, sizeof ret->mechanism, "%s", t->attest.mechanism);
     pthread_mutex_unlock(&t->lock);
     return ERR_OK;
@@ -185,7 +186,7 @@ static enum errc pkcs11_root_new(void *p, uint32_t *ret_version, struct err *e)
     return ERR_OK;
 }
 
-static enum errc destroy_in(struct p11_session *s, CK_OBJECT_HANDLE key, struct err *e)
+enum errc p11_destroy(struct p11_session *s, CK_OBJECT_HANDLE key, struct err *e)
 {
     CK_RV rv = s->f->C_DestroyObject(s->h, key);
     return rv == CKR_OK ? ERR_OK : p11_bad(s, rv, "C_DestroyObject", e);
@@ -202,7 +203,7 @@ static enum errc root_destroy_in(struct p11_session *s, void *arg, struct err *e
     for (uint32_t i = 0; i < s->keys.n_roots; i++) {
         if (s->keys.roots[i].version != r->version)
             continue;
-        TRY(destroy_in(s, s->keys.roots[i].key, e));
+        TRY(p11_destroy(s, s->keys.roots[i].key, e));
         r->was_there = true;
     }
     return ERR_OK;
@@ -249,7 +250,7 @@ static enum errc pkcs11_sign(void *p, const void *bytes, size_t n, uint8_t ret_s
 static enum errc pkcs11_public_key(void *p, uint8_t ret_public[ED25519_PUBLIC], struct err *e)
 {
     struct p11_keys keys;
-    TRY(p11_run(p, false, read_keys, &keys, e));
+    TRY(p11_run(p, false, p11_read_keys, &keys, e));
     if (!keys.sign)
         return FAIL(e, UNPROCESSABLE, "this key store has no signing key");
     memcpy(ret_public, keys.public_key, ED25519_PUBLIC);
@@ -273,7 +274,7 @@ static enum errc pkcs11_ca_sign(void *p, const uint8_t digest[32], uint8_t ret_s
 static enum errc pkcs11_ca_public(void *p, uint8_t ret_point[65], struct err *e)
 {
     struct p11_keys keys;
-    TRY(p11_run(p, false, read_keys, &keys, e));
+    TRY(p11_run(p, false, p11_read_keys, &keys, e));
     if (!keys.ca)
         return FAIL(e, UNPROCESSABLE, "this key store has no authority for certificates");
     memcpy(ret_point, keys.ca_point, P256_POINT);
@@ -312,101 +313,7 @@ static enum errc pkcs11_random(void *p, void *out, size_t n, struct err *e)
     return p11_run(p, false, random_in, &w, e);
 }
 
-/* ---- imports ---- */
-
-struct import {
-    const uint8_t *ephemeral, *sealed;
-    const struct aad *aad;
-    struct secret32 *ret;
-};
-
-static enum errc import_in(struct p11_session *s, void *arg, struct err *e)
-{
-    struct import *m = arg;
-    struct secret32 z = { { 0 } };
-    if (!s->keys.import)
-        return FAIL(e, UNPROCESSABLE, "this key store has no import key");
-    enum errc rc = p11_ecdh(s, m->ephemeral, &z, e);
-    if (rc == ERR_OK)
-        rc = import_open(&z, m->ephemeral, s->keys.import_point, m->aad, m->sealed, m->ret, e);
-    secret32_wipe(&z);
-    return rc;
-}
-
-static enum errc pkcs11_import_public(void *p, uint8_t ret_point[P256_POINT], struct err *e)
-{
-    struct p11_keys keys;
-    TRY(p11_run(p, false, read_keys, &keys, e));
-    if (!keys.import)
-        return FAIL(e, UNPROCESSABLE, "this key store has no import key");
-    memcpy(ret_point, keys.import_point, P256_POINT);
-    return ERR_OK;
-}
-
-static enum errc pkcs11_import_open(void *p, const uint8_t ephemeral[P256_POINT], const uint8_t sealed[IMPORT_SEALED],
-                                    const struct aad *aad, struct secret32 *ret, struct err *e)
-{
-    struct import m = { ephemeral, sealed, aad, ret };
-    return p11_run(p, false, import_in, &m, e);
-}
-
 /* ---- keys of single tenants ---- */
-
-static enum errc object_new_in(struct p11_session *s, void *arg, struct err *e)
-{
-    struct key_object *o = arg;
-    CK_OBJECT_HANDLE found[2];
-    CK_ULONG n = 0, id_len = 0;
-    TRY(p11_objects_with_label(s, o->label, NULL, found, &n, e));
-    if (n > 1)
-        return FAIL(e, SEALED, "two keys in the token have the label of one");
-    if (n == 0) {
-        TRY(rand_bytes(o->id, OBJECT_ID, e));
-        return p11_aes_new(s, o->label, o->id, OBJECT_ID, found, e);
-    }
-    TRY(p11_get(s, found[0], CKA_ID, o->id, OBJECT_ID, &id_len, e));
-    return id_len == OBJECT_ID ? ERR_OK : FAIL(e, SEALED, "the tenant's key in the token was not made by this service");
-}
-
-static enum errc pkcs11_object_new(void *p, struct key_object *o, struct err *e)
-{
-    struct p11 *t = p;
-    pthread_mutex_lock(&t->manage);
-    enum errc rc = p11_run(t, true, object_new_in, o, e);
-    pthread_mutex_unlock(&t->manage);
-    return rc;
-}
-
-struct object_end {
-    const char *label;
-    bool was_there;
-};
-
-static enum errc object_destroy_in(struct p11_session *s, void *arg, struct err *e)
-{
-    struct object_end *end = arg;
-    CK_OBJECT_HANDLE found[2];
-    CK_ULONG n = 1;
-    for (int round = 0; n > 0 && round < 8; round++) {
-        TRY(p11_objects_with_label(s, end->label, NULL, found, &n, e));
-        for (CK_ULONG i = 0; i < n; i++)
-            TRY(destroy_in(s, found[i], e));
-        end->was_there = end->was_there || n > 0;
-    }
-    return n == 0 ? ERR_OK : p11_nonsense(s, "C_DestroyObject", e);
-}
-
-static enum errc pkcs11_object_destroy(void *p, const char *label, bool *ret_was_there, struct err *e)
-{
-    struct p11 *t = p;
-    struct object_end end = { .label = label };
-    pthread_mutex_lock(&t->manage);
-    enum errc rc = p11_run(t, true, object_destroy_in, &end, e);
-    pthread_mutex_unlock(&t->manage);
-    TRY(rc);
-    *ret_was_there = end.was_there;
-    return ERR_OK;
-}
 
 static enum errc pkcs11_object_wrap(void *p, const struct key_object *o, struct blob_head head, const struct aad *binding,
                                     const struct secret32 *key, struct key_blob *ret, struct err *e)
@@ -436,11 +343,11 @@ const struct key_provider provider_pkcs11 = {
     .random = pkcs11_random,
     .root_new = pkcs11_root_new,
     .root_destroy = pkcs11_root_destroy,
-    .import_public = pkcs11_import_public,
-    .import_open = pkcs11_import_open,
+    .import_public = p11_import_public,
+    .import_open = p11_import_open,
     .attest = pkcs11_attest,
-    .object_new = pkcs11_object_new,
-    .object_destroy = pkcs11_object_destroy,
+    .object_new = p11_object_new,
+    .object_destroy = p11_object_destroy,
     .object_wrap = pkcs11_object_wrap,
     .object_unwrap = pkcs11_object_unwrap,
     .ca_sign = pkcs11_ca_sign,

@@ -2,11 +2,11 @@
 /* pkcs11_int.h - one token as a key store: its connection, and what is done in a session of it.
  *
  *     p11_run(p, op, arg, e)          (pkcs11_session.c) takes a session, connecting when there is none, and calls
- *     op(s, arg, e)                   (pkcs11.c), which makes its calls through
+ *     op(s, arg, e)                   (pkcs11.c, pkcs11_object.c), which makes its calls through
  *     p11_keys_load, p11_find, …      (pkcs11_key.c)  and  p11_gcm_seal, p11_kwp_wrap, … (pkcs11_mech.c)
  *
- * What goes wrong in a session is said with p11_bad, which decides: the connection is lost (made anew, and the op run once more), the
- * token is in trouble (counts for the breaker), or neither. No length and no count that a module gives is used before it was
+ * What goes wrong in a session is said with p11_bad, which decides: the connection is lost (made anew, and the op run once more),
+ * the token is in trouble (counts for the breaker), or neither. No length and no count that a module gives is used before it was
  * compared with the room there is. Lock order: p->lock, then the module's. */
 #pragma once
 #include "keys/pkcs11_module.h"
@@ -71,12 +71,14 @@ enum errc p11_bad(struct p11_session *s, CK_RV rv, const char *what, struct err 
 /* A reply that no token may give. */
 enum errc p11_nonsense(struct p11_session *s, const char *what, struct err *e);
 /* The slot of the one token with that label, and its description; NOT_FOUND: none. */
-MUST_CHECK enum errc p11_slot_find(CK_FUNCTION_LIST *f, const char *label, CK_SLOT_ID *ret, CK_TOKEN_INFO *ret_info, struct err *e);
+MUST_CHECK enum errc p11_slot_find(CK_FUNCTION_LIST *f, const char *label, CK_SLOT_ID *ret, CK_TOKEN_INFO *ret_info,
+                                   struct err *e);
 /* n bytes padded with blanks or NUL as printable text into out. */
 void p11_text(const unsigned char *in, size_t n, char *out, size_t cap);
 
 /* ---- keys in the token (pkcs11_key.c) ---- */
-/* Read all keys of the zone; with config.is_init make what is missing, with is_rotate a new root. Fills s->keys and the attest. */
+/* Read all keys of the zone; with config.is_init make what is missing, with is_rotate a new root. Fills s->keys and the
+ * attest. */
 MUST_CHECK enum errc p11_keys_load(struct p11_session *s, const struct provider_config *c, struct attest *a, struct err *e);
 /* At most 2 handles are looked for. */
 MUST_CHECK enum errc p11_find(struct p11_session *s, CK_ATTRIBUTE *template, CK_ULONG n, CK_OBJECT_HANDLE *ret, CK_ULONG max,
@@ -87,14 +89,27 @@ MUST_CHECK enum errc p11_get(struct p11_session *s, CK_OBJECT_HANDLE key, CK_ATT
 /* An AES-256 key that never leaves the token. */
 MUST_CHECK enum errc p11_aes_new(struct p11_session *s, const char *label, const void *id, CK_ULONG id_len, CK_OBJECT_HANDLE *ret,
                                  struct err *e);
-MUST_CHECK enum errc p11_root_make(struct p11_session *s, struct str zone, uint32_t version, CK_OBJECT_HANDLE *ret, struct err *e);
+MUST_CHECK enum errc p11_root_make(struct p11_session *s, struct str zone, uint32_t version, CK_OBJECT_HANDLE *ret,
+                                   struct err *e);
 MUST_CHECK enum errc p11_objects_with_label(struct p11_session *s, const char *label, const uint8_t *id, CK_OBJECT_HANDLE ret[2],
                                             CK_ULONG *ret_n, struct err *e);
+
+/* Operations (p11_op): the keys that were found, into a struct p11_keys; one key out of the token. */
+MUST_CHECK enum errc p11_read_keys(struct p11_session *s, void *arg, struct err *e);
+MUST_CHECK enum errc p11_destroy(struct p11_session *s, CK_OBJECT_HANDLE key, struct err *e);
+
+/* ---- keys of single tenants (pkcs11_object.c): functions of struct key_provider ---- */
+MUST_CHECK enum errc p11_import_public(void *p, uint8_t ret_point[P256_POINT], struct err *e);
+MUST_CHECK enum errc p11_import_open(void *p, const uint8_t ephemeral[P256_POINT], const uint8_t sealed[IMPORT_SEALED],
+                                     const struct aad *aad, struct secret32 *ret, struct err *e);
+MUST_CHECK enum errc p11_object_new(void *p, struct key_object *o, struct err *e);
+MUST_CHECK enum errc p11_object_destroy(void *p, const char *label, bool *ret_was_there, struct err *e);
 
 /* ---- mechanisms (pkcs11_mech.c) ---- */
 /* Tries the mechanisms with a key and decides s->mech by the choice. */
 MUST_CHECK enum errc p11_mech_probe(struct p11_session *s, enum wrap_choice choice, CK_OBJECT_HANDLE key, struct err *e);
-MUST_CHECK enum errc p11_wrap(struct p11_session *s, CK_OBJECT_HANDLE with, const struct blob_head *head, const struct aad *binding,
+MUST_CHECK enum errc p11_wrap(struct p11_session *s, CK_OBJECT_HANDLE with, const struct blob_head *head,
+                              const struct aad *binding,
                               const struct secret32 *key, struct key_blob *ret, struct err *e);
 /* DAMAGED, after the token has shown that it still works with that key. */
 MUST_CHECK enum errc p11_unwrap(struct p11_session *s, CK_OBJECT_HANDLE with, const struct blob_head *head,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_pkcs11.c - the key store "pkcs11" on a real SoftHSM 2: keys that never leave, both mechanisms, blobs that SoftHSM and the soft
- * store open for each other, root versions, sovereign objects, imports, many threads. About two seconds. */
+/* test_pkcs11.c - the key store "pkcs11" on a real SoftHSM 2: keys that never leave, both mechanisms, blobs that SoftHSM and the
+ * soft store open for each other, root versions, many threads. About two seconds. */
 #include "softhsm_test.h"
 #include <pthread.h>
 #include "core/crypto/ecdsa.h"
@@ -212,63 +212,6 @@ static void test_roots(void **state)
     F.close(p);
 }
 
-static void test_objects(void **state)
-{
-    struct provider_config c = hsm_config(&hsm, "main");
-    void *p = hsm_open(&c);
-    struct key_object a = { .label = "falaj-tkek-ae-dxb-1-01-data-v1" }, b = { .label = "falaj-tkek-ae-dxb-1-02-data-v1" }, again = a;
-    struct aad here = an_aad("here");
-    struct blob_head head = a_head();
-    struct key_blob blob;
-    struct secret32 key = { { 1, 2, 3 } }, out;
-    bool was_there = false;
-    (void)state;
-    OK(F.object_new(p, &a, NULL));
-    OK(F.object_new(p, &b, NULL));
-    OK(F.object_new(p, &again, NULL));
-    assert_memory_equal(a.id, again.id, sizeof a.id);
-    head.version = 1;
-    OK(F.object_wrap(p, &a, head, &here, &key, &blob, NULL));
-    OK(F.object_unwrap(p, &a, head, &here, &blob, &out, NULL));
-    assert_memory_equal(key.b, out.b, 32);
-    assert_int_equal(F.object_unwrap(p, &b, head, &here, &blob, &out, NULL), ERR_DAMAGED);
-    head.version = 2;
-    assert_int_equal(F.object_unwrap(p, &a, head, &here, &blob, &out, NULL), ERR_DAMAGED);
-    head.version = 1;
-    again.id[31] ^= 1;
-    assert_int_equal(F.object_unwrap(p, &again, head, &here, &blob, &out, NULL), ERR_NOT_FOUND);
-    OK(F.object_destroy(p, a.label, &was_there, NULL));
-    assert_true(was_there);
-    OK(F.object_destroy(p, a.label, &was_there, NULL));
-    assert_false(was_there);
-    assert_int_equal(F.object_unwrap(p, &a, head, &here, &blob, &out, NULL), ERR_NOT_FOUND);
-    OK(F.object_new(p, &again, NULL));                          /* of the same name, yet another key */
-    assert_int_equal(F.object_unwrap(p, &again, head, &here, &blob, &out, NULL), ERR_DAMAGED);
-    F.close(p);
-}
-
-static void test_import(void **state)
-{
-    struct provider_config c = hsm_config(&hsm, "main");
-    void *p = hsm_open(&c);
-    uint8_t point[P256_POINT], ephemeral[P256_POINT], sealed[IMPORT_SEALED];
-    struct aad aad;
-    struct secret32 key = { { 1, 2, 3 } }, out;
-    (void)state;
-    OK(F.import_public(p, point, NULL));
-    import_aad(ZONE, uuid_v7(1), &aad);
-    for (int i = 0; i < 20; i++) {
-        OK(import_seal(point, &aad, &key, ephemeral, sealed, NULL));
-        OK(F.import_open(p, ephemeral, sealed, &aad, &out, NULL));
-        assert_memory_equal(key.b, out.b, 32);
-    }
-    sealed[20] ^= 1;
-    assert_int_equal(F.import_open(p, ephemeral, sealed, &aad, &out, NULL), ERR_DAMAGED);
-    ephemeral[9] ^= 1;
-    assert_int_equal(F.import_open(p, ephemeral, sealed, &aad, &out, NULL), ERR_INVALID);
-    F.close(p);
-}
-
 struct load {
     void *p;
     int bad;
@@ -320,8 +263,7 @@ int main(void)
     hsm_token(&hsm, "main");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_made_in_the_token), cmocka_unit_test(test_random),  cmocka_unit_test(test_both_mechanisms),
-        cmocka_unit_test(test_interoperable),     cmocka_unit_test(test_roots),   cmocka_unit_test(test_objects),
-        cmocka_unit_test(test_import),            cmocka_unit_test(test_many_threads),
+        cmocka_unit_test(test_interoperable),     cmocka_unit_test(test_roots),   cmocka_unit_test(test_many_threads),
     };
     int rc = cmocka_run_group_tests(tests, NULL, NULL);
     hsm_teardown(&hsm);

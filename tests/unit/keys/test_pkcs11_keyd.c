@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_pkcs11_keyd.c - the real falaj-keyd on a real SoftHSM 2 in the prod profile: every verb, sovereign keys through all of them, a
- * tenant whose root is in its own token; and on modules that are missing or hostile: up, sealed, with a reason. */
+/* test_pkcs11_keyd.c - the real falaj-keyd on a real SoftHSM 2 in the prod profile: every verb, sovereign keys through all of
+ * them, a tenant whose root is in its own token; and on modules that are missing or hostile: up, sealed, with a reason. */
 #include "tests/lib/wait.h"
 #include "softhsm_test.h"
 
@@ -76,7 +76,8 @@ static void test_every_verb(void **state)
     assert_int_equal(keyd_dek_open(client, &t, &tkek, &d, &wrapped, &opened, NULL), ERR_DAMAGED);
     OK(keyd_dek_open(client, &t, &again, &d, &wrapped, &opened, NULL));
     OK(keyd_attest(client, ZONE, &a, NULL));
-    assert_true(a.is_hardware && a.n_roots == 1 && a.roots[0].version == 2 && a.roots[0].is_never_extractable && a.n_tenants == 1);
+    assert_true(a.is_hardware && a.n_roots == 1 && a.roots[0].version == 2 && a.roots[0].is_never_extractable
+                && a.n_tenants == 1);
     assert_string_equal(a.tenants[0].token_label, "tenant");
     kill(pid, SIGUSR1);
     WAIT_WHILE(keyd_health(client, ZONE, &h, NULL) == ERR_OK && !h.is_sealed);
@@ -245,7 +246,8 @@ static void test_init_token(void **state)
 {
     const char *const args[] = { "--init-token", "--module", HSM_MODULE, "--token-label", "third", "--pin-file", hsm.pin_file,
                                  "--so-pin-file", hsm.so_pin_file, NULL };
-    const char *const blank[] = { "--init-token", "--module", HSM_MODULE, "--token-label", "fourth", "--pin-file", hsm.pin_file, NULL };
+    const char *const blank[] = { "--init-token", "--module", HSM_MODULE, "--token-label", "fourth", "--pin-file", hsm.pin_file,
+                                 NULL };
     struct provider_config c = hsm_config(&hsm, "third");
     (void)state;
     assert_int_equal(keyd_end(spawn(args), 0), 0);
@@ -270,7 +272,8 @@ int main(void)
     snprintf(map, sizeof map, "ae-dxb-1=%s", socket_path);
     snprintf(hostile, sizeof hostile, "%s/../tests/libhostile_p11.so", getenv("FALAJ_BIN"));
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_verb),           cmocka_unit_test(test_sovereign_keys), cmocka_unit_test(test_a_tenants_own_root),
+        cmocka_unit_test(test_every_verb),           cmocka_unit_test(test_sovereign_keys),
+            cmocka_unit_test(test_a_tenants_own_root),
         cmocka_unit_test(test_unsealed_by_a_signal), cmocka_unit_test(test_sealed_with_a_reason),
             cmocka_unit_test(test_hostile_modules),
         cmocka_unit_test(test_init_token),

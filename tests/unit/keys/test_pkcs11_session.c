@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_pkcs11_session.c - a real SoftHSM 2 that is taken away from the provider in every way it can be, and given back: sessions
- * closed, logged out, the library ended, the token gone; a PIN that is wrong is tried once; modules and tokens that are not there;
- * roots that were imported. Each time the store is sealed with a reason, and works again without being opened anew. */
+ * closed, logged out, the library ended, the token gone; a PIN that is wrong is tried once; modules and tokens that are not
+ * there; roots that were imported. Each time the store is sealed with a reason, and works again without being opened anew. */
 #include "tests/lib/wait.h"
 #include "softhsm_test.h"
 
