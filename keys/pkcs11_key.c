@@ -3,9 +3,9 @@
  *
  *   falaj-root-<zone>-v<N>   AES-256, CKA_ID the first 16 bytes of SHA-256("falaj-root" || zone)   wraps tenant keys
  *   falaj-sign-<zone>        Ed25519 pair                                                          signs audit heads
- *   falaj-import-<zone>      P-256 pair                                                            tenants seal their own keys to it
- *   falaj-ca-<zone>          P-256 pair                                                            signs certificates of workers
- *   falaj-tkek-…             AES-256, CKA_ID random                                                a sovereign tenant key
+ *   falaj-import-<zone>      P-256 pair                                                            tenants seal their own keys to
+ * it   falaj-ca-<zone>          P-256 pair                                                            signs certificates of
+ * workers   falaj-tkek-…             AES-256, CKA_ID random                                                a sovereign tenant key
  *
  * A root must have been generated in the token (CKA_LOCAL) and never have been able to leave it (CKA_NEVER_EXTRACTABLE,
  * CKA_ALWAYS_SENSITIVE): an imported root has copies elsewhere, and destroying it would prove nothing. The signing key is tried
@@ -24,7 +24,8 @@ static CK_BBOOL yes = CK_TRUE, no = CK_FALSE;
 static CK_KEY_TYPE key_aes = CKK_AES, key_ec = CKK_EC, key_edwards = CKK_EC_EDWARDS;
 static CK_OBJECT_CLASS class_secret = CKO_SECRET_KEY, class_private = CKO_PRIVATE_KEY, class_public = CKO_PUBLIC_KEY;
 
-enum errc p11_find(struct p11_session *s, CK_ATTRIBUTE *template, CK_ULONG n, CK_OBJECT_HANDLE *ret, CK_ULONG max, CK_ULONG *ret_n,
+enum errc p11_find(struct p11_session *s, CK_ATTRIBUTE *template, CK_ULONG n, CK_OBJECT_HANDLE *ret, CK_ULONG max,
+                   CK_ULONG *ret_n,
                    struct err *e)
 {
     CK_ULONG at = 0, got = 1;
@@ -90,14 +91,16 @@ static void root_id(struct str zone, uint8_t ret[ROOT_ID])
 }
 
 /* The rights are all four, because which mechanism wraps is a setting that may change while the key stays. */
-enum errc p11_aes_new(struct p11_session *s, const char *label, const void *id, CK_ULONG id_len, CK_OBJECT_HANDLE *ret, struct err *e)
+enum errc p11_aes_new(struct p11_session *s, const char *label, const void *id, CK_ULONG id_len, CK_OBJECT_HANDLE *ret,
+                      struct err *e)
 {
     CK_ULONG bytes = KEY_BYTES;
     CK_MECHANISM m = { CKM_AES_KEY_GEN, NULL, 0 };
     CK_ATTRIBUTE template[] = {
         ATTR(CKA_CLASS, class_secret), ATTR(CKA_KEY_TYPE, key_aes), ATTR(CKA_VALUE_LEN, bytes), ATTR(CKA_TOKEN, yes),
         ATTR(CKA_PRIVATE, yes),        ATTR(CKA_SENSITIVE, yes),    ATTR(CKA_EXTRACTABLE, no),  ATTR(CKA_ENCRYPT, yes),
-        ATTR(CKA_DECRYPT, yes),        ATTR(CKA_WRAP, yes),         ATTR(CKA_UNWRAP, yes),      ATTR_TEXT(CKA_LABEL, (char *)label),
+        ATTR(CKA_DECRYPT, yes),        ATTR(CKA_WRAP, yes),         ATTR(CKA_UNWRAP, yes),
+            ATTR_TEXT(CKA_LABEL, (char *)label),
         { CKA_ID, (void *)id, id_len },
     };
     CK_OBJECT_HANDLE key = CK_INVALID_HANDLE;
@@ -136,7 +139,8 @@ static enum errc pair_make(struct p11_session *s, const char *label, CK_MECHANIS
     CK_ATTRIBUTE public[] = { ATTR(CKA_CLASS, class_public), { CKA_KEY_TYPE, type, sizeof *type }, ATTR(CKA_TOKEN, yes),
                               ATTR_TEXT(CKA_LABEL, (char *)label), { CKA_EC_PARAMS, (void *)curve, curve_len } };
     CK_ATTRIBUTE private[] = { ATTR(CKA_CLASS, class_private), { CKA_KEY_TYPE, type, sizeof *type }, ATTR(CKA_TOKEN, yes),
-                               ATTR(CKA_PRIVATE, yes), ATTR(CKA_SENSITIVE, yes), ATTR(CKA_EXTRACTABLE, no), { use, &yes, sizeof yes },
+                               ATTR(CKA_PRIVATE, yes), ATTR(CKA_SENSITIVE, yes), ATTR(CKA_EXTRACTABLE, no),
+                                   { use, &yes, sizeof yes },
                                ATTR_TEXT(CKA_LABEL, (char *)label) };
     CK_OBJECT_HANDLE pub = 0, priv = 0;
     CK_RV rv = s->f->C_GenerateKeyPair(s->h, &m, public, sizeof public / sizeof *public, private,
@@ -283,7 +287,8 @@ static enum errc roots_read(struct p11_session *s, struct str zone, struct attes
     char prefix[P11_LABEL_MAX];
     struct attest_root r;
     root_id(zone, id);
-    CK_ATTRIBUTE template[] = { ATTR(CKA_CLASS, class_secret), ATTR(CKA_TOKEN, yes), ATTR(CKA_KEY_TYPE, key_aes), ATTR(CKA_ID, id) };
+    CK_ATTRIBUTE template[] = { ATTR(CKA_CLASS, class_secret), ATTR(CKA_TOKEN, yes), ATTR(CKA_KEY_TYPE, key_aes),
+                               ATTR(CKA_ID, id) };
     snprintf(prefix, sizeof prefix, "falaj-root-%.*s-v", STR_ARG(zone));
     s->keys.n_roots = 0;
     memset(a->roots, 0, sizeof a->roots);

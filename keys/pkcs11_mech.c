@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pkcs11_mech.c - what a token does with its keys: AES-GCM, RFC 5649, Ed25519, ECDSA, Diffie-Hellman.
  *
- * AES-GCM by C_Encrypt is preferred, because it binds the associated data itself; C_WrapKey with AES-GCM is known to few tokens. The
- * IV is ours, but some tokens choose their own and write it back, so it is read back. RFC 5649 is 0x210B in PKCS #11 v3.0 and 0x210A in
- * older libraries, which is tried second. Nothing is believed from a list of mechanisms: each is tried, associated data and refusal
- * included. CK_GCM_PARAMS is the layout of v2.40 with ulIvBits (48 bytes).
- * A token says of a wrong tag whatever it likes (CKR_GENERAL_ERROR, even), which a token that has broken says as well. So a failed
- * unwrap is DAMAGED only after the token has wrapped and unwrapped something else with the same key. */
+ * AES-GCM by C_Encrypt is preferred, because it binds the associated data itself; C_WrapKey with AES-GCM is known to few tokens.
+ * The IV is ours, but some tokens choose their own and write it back, so it is read back. RFC 5649 is 0x210B in PKCS #11 v3.0 and
+ * 0x210A in older libraries, which is tried second. Nothing is believed from a list of mechanisms: each is tried, associated data
+ * and refusal included. CK_GCM_PARAMS is the layout of v2.40 with ulIvBits (48 bytes).
+ * A token says of a wrong tag whatever it likes (CKR_GENERAL_ERROR, even), which a token that has broken says as well. So a
+ * failed unwrap is DAMAGED only after the token has wrapped and unwrapped something else with the same key. */
 #include <string.h>
 #include "core/base/cleanup.h"
 #include "core/crypto/ecdsa.h"
@@ -103,7 +103,8 @@ static bool take_value(struct p11_session *s, CK_OBJECT_HANDLE from, struct secr
     return ok;
 }
 
-static bool kwp_unwrap_in(struct p11_session *s, CK_OBJECT_HANDLE with, const uint8_t *wrapped, struct secret32 *ret, CK_RV *ret_rv)
+static bool kwp_unwrap_in(struct p11_session *s, CK_OBJECT_HANDLE with, const uint8_t *wrapped, struct secret32 *ret,
+                          CK_RV *ret_rv)
 {
     CK_BBOOL yes = CK_TRUE, no = CK_FALSE;
     CK_OBJECT_CLASS class = CKO_SECRET_KEY;
@@ -113,7 +114,8 @@ static bool kwp_unwrap_in(struct p11_session *s, CK_OBJECT_HANDLE with, const ui
                                 { CKA_EXTRACTABLE, &yes, sizeof yes } };
     CK_MECHANISM m = { s->kwp, NULL, 0 };
     CK_OBJECT_HANDLE made = CK_INVALID_HANDLE;
-    *ret_rv = s->f->C_UnwrapKey(s->h, &m, with, (CK_BYTE_PTR)wrapped, KWP_KEY, template, sizeof template / sizeof *template, &made);
+    *ret_rv = s->f->C_UnwrapKey(s->h, &m, with, (CK_BYTE_PTR)wrapped, KWP_KEY, template, sizeof template / sizeof *template,
+                                &made);
     return *ret_rv == CKR_OK && take_value(s, made, ret, ret_rv);
 }
 

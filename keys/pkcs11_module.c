@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pkcs11_module.c - a PKCS#11 module in this process.
  *
- * Loaded with RTLD_LOCAL, so that its symbols do not mix with ours, and RTLD_NOW, so that a library with missing symbols fails here
- * and not in the middle of a call. Source: PKCS #11 v2.40, 5.4 and 5.20. */
+ * Loaded with RTLD_LOCAL, so that its symbols do not mix with ours, and RTLD_NOW, so that a library with missing symbols fails
+ * here and not in the middle of a call. Source: PKCS #11 v2.40, 5.4 and 5.20. */
 #include "keys/pkcs11_module.h"
 #include <dlfcn.h>
 #include <stdio.h>
@@ -72,7 +72,8 @@ static bool has_all_functions(const CK_FUNCTION_LIST *f)
            && f->C_GetSlotList && f->C_GetSlotInfo && f->C_GetTokenInfo && f->C_GetMechanismInfo && f->C_InitToken && f->C_InitPIN
            && f->C_OpenSession && f->C_CloseSession && f->C_GetSessionInfo && f->C_Login && f->C_Logout && f->C_CreateObject
            && f->C_DestroyObject && f->C_GetAttributeValue && f->C_FindObjectsInit && f->C_FindObjects && f->C_FindObjectsFinal
-           && f->C_EncryptInit && f->C_Encrypt && f->C_DecryptInit && f->C_Decrypt && f->C_SignInit && f->C_Sign && f->C_GenerateKey
+           && f->C_EncryptInit && f->C_Encrypt && f->C_DecryptInit && f->C_Decrypt && f->C_SignInit && f->C_Sign
+               && f->C_GenerateKey
            && f->C_GenerateKeyPair && f->C_WrapKey && f->C_UnwrapKey && f->C_DeriveKey && f->C_GenerateRandom;
 }
 

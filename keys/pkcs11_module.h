@@ -2,9 +2,9 @@
 /* pkcs11_module.h - a PKCS#11 module (a vendor's shared library) in this process: found, checked, initialised, begun anew.
  *
  * C_Initialize belongs to the process, so two tokens behind one library share one struct p11_module. Calls of the library are
- * made between p11_module_enter and p11_module_leave; p11_module_reset waits for all of them, ends the library and begins it again,
- * after which every session and handle of `generation` before is void. Modules are never unloaded: libraries leave threads and exit
- * handlers behind. Errors: SEALED with the reason. Thread-safe. */
+ * made between p11_module_enter and p11_module_leave; p11_module_reset waits for all of them, ends the library and begins it
+ * again, after which every session and handle of `generation` before is void. Modules are never unloaded: libraries leave threads
+ * and exit handlers behind. Errors: SEALED with the reason. Thread-safe. */
 #pragma once
 #include <pthread.h>
 #include <stdbool.h>

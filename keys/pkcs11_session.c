@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pkcs11_session.c - the connection to a token: found by its label, logged in, kept, made anew, and left alone when it is broken.
  *
- * The login of a process lasts as long as one of its sessions, so one session is kept aside for it (now.h) and the others are a pool.
- * A connection is made with the lock held: who comes meanwhile waits for its outcome instead of trying too.
- * The breaker: after a connection that could not be made, or FAILURES_MAX troubles in a row, calls are refused at once for a pause that
- * doubles from PAUSE_MIN to PAUSE_MAX; the first call after it is the trial, the others go on being refused until it has succeeded.
- * A PIN that was refused is not tried again before the store is opened anew: tokens lock themselves after a few. */
+ * The login of a process lasts as long as one of its sessions, so one session is kept aside for it (now.h) and the others are a
+ * pool. A connection is made with the lock held: who comes meanwhile waits for its outcome instead of trying too.
+ * The breaker: after a connection that could not be made, or FAILURES_MAX troubles in a row, calls are refused at once for a
+ * pause that doubles from PAUSE_MIN to PAUSE_MAX; the first call after it is the trial, the others go on being refused until it
+ * has succeeded. A PIN that was refused is not tried again before the store is opened anew: tokens lock themselves after a
+ * few. */
 #include <stdio.h>
 #include <string.h>
 #include "core/base/log.h"
@@ -75,7 +76,8 @@ static void describe(const struct p11 *p, CK_FUNCTION_LIST *f, const CK_TOKEN_IN
     (void)f->C_GetInfo(&info);          /* only described by it */
     p11_text(info.libraryDescription, sizeof info.libraryDescription, name, sizeof name);
     p11_text(info.manufacturerID, sizeof info.manufacturerID, maker, sizeof maker);
-    snprintf(a->library, sizeof a->library, "%.30s %d.%d, %.30s", name, info.libraryVersion.major, info.libraryVersion.minor, maker);
+    snprintf(a->library, sizeof a->library, "%.30s %d.%d, %.30s", name, info.libraryVersion.major, info.libraryVersion.minor,
+             maker);
     snprintf(a->module, sizeof a->module, "%.63s", slash ? slash + 1 : p->module->path);
     p11_text(t->label, sizeof t->label, a->token_label, sizeof a->token_label);
     p11_text(t->manufacturerID, sizeof t->manufacturerID, a->token_manufacturer, sizeof a->token_manufacturer);
@@ -93,7 +95,16 @@ static enum errc login(struct p11 *p, struct p11_session *s, const CK_TOKEN_INFO
     if (t->flags & (CKF_USER_PIN_LOCKED | CKF_USER_PIN_FINAL_TRY)) {
         p->is_pin_refused = true;
         return FAIL(e, SEALED, t->flags & CKF_USER_PIN_LOCKED ? "the PIN of the token is locked"
-                                                              : "one more wrong PIN would lock the token; log in with its own tool first");
+
+
+
+
+
+
+
+
+
+                                                                                                                                      : "one more wrong PIN would lock the token; log in with its own tool first");
     }
     TRY(pin_read(p->config.pin_file, &pin, e));
     CK_RV rv = s->f->C_Login(s->h, CKU_USER, pin->b, pin->n);
@@ -103,7 +114,8 @@ static enum errc login(struct p11 *p, struct p11_session *s, const CK_TOKEN_INFO
     if (!p11_rv_is_pin(rv))
         return p11_bad(s, rv, "C_Login", e);
     p->is_pin_refused = true;
-    return FAIL(e, SEALED, "the token refused the PIN (%s); it is not tried again before a restart or SIGHUP", p11_rv_name(rv, buf));
+    return FAIL(e, SEALED, "the token refused the PIN (%s); it is not tried again before a restart or SIGHUP",
+                p11_rv_name(rv, buf));
 }
 
 /* In the module. */
@@ -134,7 +146,8 @@ static enum errc connect_in(struct p11 *p, struct p11_session *s, struct attest 
 static enum errc connect_once(struct p11 *p, bool is_reset, struct err *e)
 {
     if (!p->module)
-        TRY(p->list ? p11_module_open_list(p->config.path, p->list, &p->module, e) : p11_module_open(p->config.path, &p->module, e));
+        TRY(p->list ? p11_module_open_list(p->config.path, p->list, &p->module, e)
+            : p11_module_open(p->config.path, &p->module, e));
     struct p11_session s = { .f = p->module->f, .epoch = p->epoch + 1 };
     struct attest a = { .is_hardware = true, .has_objects = true, .provider = "pkcs11" };
     if (is_reset)
@@ -164,7 +177,8 @@ static void failed(struct p11 *p, bool is_at_once, const struct err *e)
         return;
     p->pause_us = p->pause_us == 0 ? PAUSE_MIN_US : p->pause_us * 2 < PAUSE_MAX_US ? p->pause_us * 2 : PAUSE_MAX_US;
     p->closed_until_us = wire_now_us() + p->pause_us;
-    log_event(LOG_ERROR, "keyd.token_failed", "why", LOG_S(e->msg), "detail", LOG_S(e->detail), "pause_ms", LOG_I(p->pause_us / 1000),
+    log_event(LOG_ERROR, "keyd.token_failed", "why", LOG_S(e->msg), "detail", LOG_S(e->detail), "pause_ms",
+              LOG_I(p->pause_us / 1000),
               NULL);
 }
 
@@ -201,7 +215,8 @@ static enum errc connect_token(struct p11 *p, struct err *e)
         return ERR_SEALED;
     }
     p->attest.reason[0] = '\0';
-    log_event(LOG_INFO, "keyd.token_ready", "token", LOG_S(p->attest.token_label), "mechanism", LOG_S(p->attest.mechanism), "roots",
+    log_event(LOG_INFO, "keyd.token_ready", "token", LOG_S(p->attest.token_label), "mechanism", LOG_S(p->attest.mechanism),
+              "roots",
               LOG_I(p->now.keys.n_roots), NULL);
     return ERR_OK;
 }
