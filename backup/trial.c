@@ -13,7 +13,7 @@
 #include "audit/export.h"
 #include "audit/verify.h"
 #include "backup/check.h"
-#include "backup/restore.h"
+#include "backup/rebuild.h"
 #include "core/base/cleanup.h"
 #include "core/base/clock.h"
 #include "core/base/work.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* executor.c - the course of a lease on the agent's side: prepare, run, watch, deliver, conclude.
  *
- * The watch loop waits for three things: a message of the child, a word of the book (stale, cancel), and a time (the job's limit, the
- * end of the grace). Calls to the API are repeated while the lease is good; the reporter renews it meanwhile on its own thread. */
+ * The watch loop waits for three things: a message of the child, a word of the book (stale, cancel), and a time (the job's limit,
+ * the end of the grace). Calls to the API are repeated while the lease is good; the reporter renews it meanwhile on its own
+ * thread. */
 #include "workers/lease/executor_int.h"
 
 #include <errno.h>
@@ -20,7 +21,7 @@
 #include "workers/lease/deliver.h"
 #include "workers/lease/keeper.h"
 
-enum { TRIES_MAX = 20, RETRY_STEP_MS = 50, CERT_LOOK_US = 1000000, METRIC_DEPTH = 4, LOST_CHILDREN_MAX = 3 };
+enum { TRIES_MAX = 20, RETRY_STEP_MS = 50, CERT_LOOK_US = 1000000, METRIC_DEPTH = 4 };
 static const size_t ARENA_MAX = (size_t)256 << 20, METRIC_ARENA = (size_t)16 << 20;
 
 static int64_t now_us(void)
@@ -50,7 +51,8 @@ static enum errc fetch_keys(struct run *r, struct release_key *keys, struct err 
 {
     const struct executor_io *io = r->env->io;
     for (int n = 0;; n++) {
-        enum errc rc = io ? io->keys(io->ctx, r->arena, r->g, keys, e) : client_keys(r->client, r->arena, r->env->node.node_id, r->g, keys, e);
+        enum errc rc = io ? io->keys(io->ctx, r->arena, r->g, keys, e) : client_keys(r->client, r->arena, r->env->node.node_id,
+                                                                                     r->g, keys, e);
         if (rc == ERR_OK || !run_try_again(r, rc, n))
             return rc;
     }
@@ -62,7 +64,8 @@ static enum errc fetch_input(struct run *r, size_t i, struct err *e)
     TRY(run_file(r, &r->inputs[i], e));
     for (int n = 0;; n++) {
         struct uuid id = ((const struct lease_input *)r->g->inputs.items)[i].object_id;
-        enum errc rc = io ? io->download(io->ctx, r->arena, r->g, id, r->inputs[i], e) : client_download(r->client, r->arena, r->g, id, r->inputs[i], e);
+        enum errc rc = io ? io->download(io->ctx, r->arena, r->g, id, r->inputs[i], e)
+            : client_download(r->client, r->arena, r->g, id, r->inputs[i], e);
         if (rc == ERR_OK && lseek(r->inputs[i], 0, SEEK_SET) != 0)
             return FAIL(e, IO, "an input cannot be read");
         if (rc == ERR_OK || !run_try_again(r, rc, n))
@@ -99,8 +102,8 @@ static enum errc prepare(struct run *r, struct err *e)
     return rc;
 }
 
-/* Children run tenants' data. What they say goes into the report that all leases of this machine share, and one word that the API refuses
- * would hold them all back: so it is checked, JSON is written anew, and none of it costs lasting memory. */
+/* Children run tenants' data. What they say goes into the report that all leases of this machine share, and one word that the API
+ * refuses would hold them all back: so it is checked, JSON is written anew, and none of it costs lasting memory. */
 static enum errc object_anew(struct arena *scratch, struct str text, int depth, struct buf *ret, struct err *e)
 {
     const struct jval *v;
@@ -134,7 +137,7 @@ static enum errc on_ready(struct run *r, struct err *e)
     return ERR_OK;
 }
 
-static const struct schema *result_schema(const struct run *r)
+const struct schema *run_result_schema(const struct run *r)
 {
     const struct job_type *t = job_type_find(r->g->kind);
     return t ? t->result : NULL;
@@ -143,7 +146,7 @@ static const struct schema *result_schema(const struct run *r)
 static enum errc on_figures(struct run *r, struct str json, struct err *e)
 {
     struct err odd = { 0 };
-    const struct schema *s = result_schema(r);
+    const struct schema *s = run_result_schema(r);
     if (!s || r->has_result)
         return FAIL(e, DAMAGED, "the child gave a result where its kind has none, or gave it twice");
     r->figures = arena_alloc(r->arena, s->size);
@@ -288,99 +291,6 @@ static void watch(struct run *r, struct err *e)
         held_metric(r->held, sample.step, str_c(sample.json));
 }
 
-static void say_success(struct run *r)
-{
-    CLEANUP(buf_releasep) struct buf json = BUF(LEASE_RESULT_MAX);
-    struct lease_output model = { STR("model"), r->object_id };
-    if (r->has_output)
-        job_result_set_object(result_schema(r), r->figures, r->object_id);
-    json_encode(result_schema(r), r->figures, &json);
-    const struct slice outputs = r->has_output ? (struct slice){ &model, 1 } : (struct slice){ r->artifacts, r->n_artifacts };
-    held_finish(r->held, &(struct lease_item){ .event = LE_SUCCEED, .has_exit_code = !r->has_output, .result = { buf_str(&json) },
-                                               .outputs = outputs });
-}
-
-static bool may_go_on(const struct run *r)
-{
-    return (r->keeper && keeper_kept(r->keeper)) || r->g->fence <= LOST_CHILDREN_MAX;
-}
-
-/* Killed by somebody else, as by the kernel for want of memory of the whole machine or by a person: what a kind kept is worth
- * another
- * attempt. Each must have got further than the one before, but for the first few, so that there is an end to it. */
-static bool is_lost(const struct run *r)
-{
-    bool is_killed = WIFSIGNALED(r->status) && WTERMSIG(r->status) == SIGKILL && !r->was_killed;
-    return is_killed && r->keeper && r->failed.code == ERR_OK && may_go_on(r);
-}
-
-/* What had begun to answer callers is missed by them however it died: another attempt, after the pause of every return. One
- * that never answered fails, or it would be tried for ever. */
-static bool is_missed(const struct run *r)
-{
-    const struct job_type *t = job_type_find(r->g->kind);
-    return WIFSIGNALED(r->status) && !r->was_killed && r->failed.code == ERR_OK && r->is_ready && t && t->traits & JT_STAYS;
-}
-
-static void say_end(struct run *r)
-{
-    char text[200] = "";
-    int code = WIFEXITED(r->status) ? WEXITSTATUS(r->status) : 128 + WTERMSIG(r->status);
-    struct lease_item end = { .event = LE_FAIL, .exit_code = code ? code : 1, .message = str_c(text) };
-    if (r->cage && cage_is_oom(r->cage, r->status, r->peak_bytes)) {
-        snprintf(text, sizeof text, "the job needed more than its %ld MiB of memory", (long)(r->memory_bytes >> 20));
-        end.event = LE_OOM;
-        end.exit_code = code;
-    } else if (r->stop_event) {
-        end.event = (int)r->stop_event;
-        end.exit_code = code;
-    } else if (r->asks_again && may_go_on(r)) {
-        end.event = LE_RETURN;
-        end.exit_code = code;
-        end.message = str_c(r->failed.msg);
-    } else if (r->asks_again) {
-        snprintf(text, sizeof text, "%.100s, as in the attempts before, but none of them kept a checkpoint", r->failed.msg);
-    } else if (r->failed.code != ERR_OK) {
-        end.message = str_c(r->failed.msg);
-    } else if (is_lost(r)) {
-        snprintf(text, sizeof text,
-                 "the job's process was killed from outside; another attempt goes on from its last checkpoint");
-        end.event = LE_RETURN;
-        end.exit_code = code;
-    } else if (is_missed(r)) {
-        snprintf(text, sizeof text, "the serving process was ended by signal %d (%s); another one takes its place",
-                 WTERMSIG(r->status), strsignal(WTERMSIG(r->status)));
-        end.event = LE_RETURN;
-        end.exit_code = code;
-    } else if (WIFSIGNALED(r->status)) {
-        snprintf(text, sizeof text, "the job was ended by signal %d (%s)", WTERMSIG(r->status), strsignal(WTERMSIG(r->status)));
-    } else {
-        snprintf(text, sizeof text, "the job ended with status %d without a result", code);
-    }
-    if (end.message.ptr == text)
-        end.message.len = strlen(text);
-    held_finish(r->held, &end);
-}
-
-/* Every way out of a good lease says one end. */
-static void conclude(struct run *r, enum errc rc, struct err *e)
-{
-    if (held_is_stale(r->held))
-        return;
-    const struct delivery d = { r->client, r->arena, r->output, r->object_id, r->part_bytes_max, r->result };
-    if (r->has_result && rc == ERR_OK && (!r->has_output || run_deliver(r, &d, e) == ERR_OK))
-        return say_success(r);
-    if (!r->stop_event && held_is_cancelled(r->held))
-        r->stop_event = *r->env->stopping ? LE_RETURN : LE_CANCEL;
-    if (!r->stop_event && held_preempt_us(r->held))
-        r->stop_event = LE_PREEMPT;
-    if (r->failed.code == ERR_OK && e->code != ERR_OK)
-        r->failed = *e;
-    if (r->failed.code != ERR_OK && !r->asks_again)
-        log_err(LOG_WARN, "lease.failed", &r->failed);
-    say_end(r);
-}
-
 void executor_run(const struct executor_env *env, struct held *h)
 {
     struct run r = { .env = env, .held = h, .g = held_grant(h), .arena = arena_new(ARENA_MAX), .output = -1, .socket = -1,
@@ -399,7 +309,7 @@ void executor_run(const struct executor_env *env, struct held *h)
         run_kill(&r);
         run_reap(&r);
     }
-    conclude(&r, rc, &e);
+    run_conclude(&r, rc, &e);
     keeper_free(r.keeper);
     fd_closep(&r.keeper_end);
     for (size_t i = 0; i < INPUTS_MAX; i++)

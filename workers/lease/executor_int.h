@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* executor_int.h - one run, shared by executor.c (the course of a lease), spawn.c (directory, files, child process), run_output.c
- * (outputs) and run_cert.c (the listener of a kind that listens, and its certificate). */
+ * (outputs), run_cert.c (the listener of a kind that listens, and its certificate) and run_end.c (what is said of its end). */
 #pragma once
 #include "workers/lease/work_type.h"
 #include "workers/lease/executor.h"
@@ -71,6 +71,11 @@ MUST_CHECK enum errc run_on_csr(struct run *r, struct str csr_pem, struct err *e
 /* Once in a while: sends a renewed one when it is due. What fails is tried again later, at growing distances. */
 void run_renew_certificate(struct run *r);
 void run_kill(struct run *r);           /* the child and all of its group */
-/* Once the child's end of the socket is closed: waits for it, kills it when it does not end by itself within two seconds, and what is left of
- * its group. Fills status, peak_bytes and cpu_us. */
+/* Once the child's end of the socket is closed: waits for it, kills it when it does not end by itself within two seconds, and
+ * what is left of its group. Fills status, peak_bytes and cpu_us. */
 void run_reap(struct run *r);
+/* What the kind's figures are, by its spec's kind; NULL: it has none. */
+const struct schema *run_result_schema(const struct run *r);
+/* run_end.c: delivers what is to be delivered and says the end. rc: how the run went; e: why. Nothing for a lease that is
+ * stale. */
+void run_conclude(struct run *r, enum errc rc, struct err *e);

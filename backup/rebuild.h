@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* restore.h - the steps of a restore, for the command and for the drill.
+/* rebuild.h - the steps of a restore, for the command and for the drill.
  *
  * Safe states: the database is filled under another name (<database>_restoring) and gets its own at the end; objects are written
  * to <folder>.restoring, which is renamed at the end. Whatever breaks off leaves nothing that a daemon would take for the real
