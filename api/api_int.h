@@ -23,6 +23,7 @@ struct route_match {
     struct str searches[SEARCHES_MAX];      /* query parameters that look through texts: a plain call with one is heavy */
     int nsearches;
     const struct field *zone;               /* of the input: the zone that is acted on */
+    struct end_headers ends;                /* of a deprecated row */
 };
 
 struct router {

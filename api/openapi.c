@@ -128,6 +128,8 @@ static void operation(struct buf *b, const struct route *r)
     buf_add_json(b, str_c(r->doc));
     if (r->audit != AUDIT_GENESIS)
         buf_printf(b, ",\"x-falaj-audit\":\"%s\"", audit_code_row(r->audit)->action);
+    if (r->ends)
+        buf_printf(b, ",\"deprecated\":true,\"x-falaj-sunset\":\"%s\"", r->ends->sunset);
     buf_add_c(b, ",\"description\":");
     if (r->perm == PERM_PUBLIC)
         buf_add_c(b, "\"Open to anybody.\",\"security\":[],");

@@ -34,6 +34,11 @@ static void common(struct flight *f, struct headers *h)
     add(h, "X-Content-Type-Options", STR("nosniff"));
     if (f->call.work.traceparent.len)
         add(h, "Traceparent", f->call.work.traceparent);
+    if (f->match) {
+        add(h, "Deprecation", f->match->ends.deprecation);
+        add(h, "Sunset", f->match->ends.sunset);
+        add(h, "Link", f->match->ends.link);
+    }
     if (f->nrates) {
         struct str policy = STR(""), limit = STR("");
         for (int i = 0; i < f->nrates; i++) {

@@ -19,8 +19,11 @@
  * path); a row without such a member is denied to such roles, unless it says R_ZONE_LATE. A role bound at a project opens the row, and
  * the transaction shows the project's rows only.
  *
+ * A row whose end is near says so with .ends: every answer carries the headers, and the documents mark it deprecated.
+ *
  * Boot refuses a table with: no permission, no lane, no doc, no op, a {capture} without F_PATH field, overlapping rows, undocumented fields. */
 #pragma once
+#include "api/deprecation.h"
 #include "api/lane.h"
 #include "audit/record.h"
 #include "core/base/work.h"
@@ -83,6 +86,7 @@ struct route {
     const char *content_type;       /* R_UPLOAD: what it takes; raw: what it gives; NULL: JSON */
     const char *content_also;       /* a second one, where the content says which (the handler checks); NULL: none */
     const char *also;               /* another type that it gives to who accepts it, for the documents */
+    const struct route_end *ends;   /* deprecated, and when it goes (api/deprecation.h); NULL: it stays */
     const char *doc;
 };
 

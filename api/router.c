@@ -98,6 +98,10 @@ static enum errc compile(struct route_match *m, const struct route *row, struct 
     if (route_makes_power(row) && !(row->flags & R_STEP_UP))
         return FAIL(e, INTERNAL, "Route %s %s makes, widens or approves a credential or a power without R_STEP_UP",
                     http_method_name(row->method), row->path);
+    if (row->ends && row->raw)
+        return FAIL(e, INTERNAL, "Route %s answers by itself, so its answers could not say that it is deprecated", row->op);
+    if (row->ends)
+        TRY(deprecation_read(row->ends, row->op, a, &m->ends, e));
     struct str path = str_c(row->path), seg;
     while (url_path_next(&path, &seg)) {
         if (m->nsegments == SEGMENTS_MAX)

@@ -109,6 +109,7 @@ static void combine(struct work *w, struct call **calls, size_t n)
     usleep(20000);                                          /* a commit takes its time, and the next batch gathers */
 }
 
+static const struct route_end old_end = { "2026-12-01", "2027-09-01", "/v1/poll" };
 static const struct route rows[] = {
     { .method = HTTP_POST, .path = "/v1/things", .lane = LANE_CALLS,
       .op = "thing_create", .perm = PERM_JOB_SUBMIT, .handler = make, .in = &thing_new_schema, .status = 201,
@@ -123,6 +124,10 @@ static const struct route rows[] = {
     { .method = HTTP_GET, .path = "/v1/poll", .lane = LANE_CALLS,
       .op = "poll", .perm = PERM_JOB_READ, .handler = poll, .in = &poll_in_schema, .status = 200,
       .out = &poll_out_schema, .doc = "Wait" },
+    { .method = HTTP_GET, .path = "/v1/old", .lane = LANE_CALLS, .op = "old", .perm = PERM_TENANT_CREATE,
+      .handler = nothing, .status = 204, .ends = &old_end, .doc = "Ends soon" },
+    { .method = HTTP_GET, .path = "/v1/old-read", .lane = LANE_CALLS, .op = "old_read", .perm = PERM_JOB_READ, .handler = nothing,
+      .status = 204, .ends = &old_end, .doc = "Ends soon" },
     { .method = HTTP_GET, .path = "/v1/paced", .lane = LANE_PACED,
       .op = "paced", .perm = PERM_JOB_READ, .raw = paced, .status = 200, .doc = "Slowly" },
     { .method = HTTP_GET, .path = "/v1/platform", .lane = LANE_CALLS,

@@ -140,6 +140,24 @@ static void without_redis_a_process_grants_its_part(void **state)
     arena_free(a.arena);
 }
 
+/* Who calls it learns of the end whether the call succeeds or not; nobody else does. */
+static void what_ends_says_so_in_every_answer(void **state)
+{
+    (void)state;
+    static const struct { const char *path; int status; } calls[] = { { "/v1/old-read", 204 }, { "/v1/old", 403 } };
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        struct answer a = ask("GET", calls[i].path, token, NULL, NULL);
+        assert_int_equal(a.r.status, calls[i].status);
+        header_is(&a, "Deprecation", "@1796083200");
+        header_is(&a, "Sunset", "Wed, 01 Sep 2027 00:00:00 GMT");
+        assert_non_null(strstr(str_z(a.arena, http_result_header(&a.r, "Link")), "</v1/poll>; rel=\"successor-version\""));
+        arena_free(a.arena);
+    }
+    struct answer other = ask("GET", "/v1/poll", token, NULL, NULL);
+    assert_null(http_result_header(&other.r, "Deprecation").ptr);
+    arena_free(other.arena);
+}
+
 static void *sleeping_reader(void *arg)
 {
     (void)arg;
@@ -173,6 +191,7 @@ int main(void)
         T(refusals_are_problems), T(a_denial_is_written_down), T(combined_calls_keep_their_verdicts),
         T(who_is_not_known_has_a_rate), T(one_principal_has_a_rate_of_its_own),
         T(without_redis_a_process_grants_its_part), T(slow_readers_hold_no_handler),
+        T(what_ends_says_so_in_every_answer),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

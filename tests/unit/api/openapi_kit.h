@@ -35,12 +35,13 @@ static enum errc handler(struct work *w, const void *in, void *out, struct err *
 
 #define ROW(m, p, o, ...) { .method = HTTP_##m, .path = p, .op = o, .perm = PERM_JOB_READ, .handler = handler, .status = 200, \
                            .doc = "Say \"it\"", ##__VA_ARGS__ }
+static const struct route_end remedies_end = { "2026-12-01", "2027-09-01", NULL };
 static const struct route rows[] = {
     ROW(GET, "/v1/things", "thing_list", .in = &thing_page_schema, .out = &thing_schema, .flags = R_LIST),
     ROW(POST, "/v1/things", "thing_create", .in = &thing_new_schema, .out = &thing_schema, .flags = R_IDEMPOTENT,
         .resource = "thing"),
     ROW(PUT, "/v1/things/{thing_id}", "thing_put", .in = &thing_ref_schema, .out = &thing_schema, .flags = R_IF_MATCH),
-    ROW(GET, "/v1/remedies", "remedy_read", .out = &residency_remedy_schema),
+    ROW(GET, "/v1/remedies", "remedy_read", .out = &residency_remedy_schema, .ends = &remedies_end),
     ROW(GET, "/healthz", "healthz", .perm = PERM_PUBLIC, .flags = R_TEXT),
     ROW(POST, "/v1/things/{thing_id}/content", "thing_upload", .in = &thing_ref_schema, .flags = R_UPLOAD,
         .content_type = "text/csv"),

@@ -46,6 +46,15 @@ static void what_people_may_call_is_there_and_no_more(void **state)
     }
 }
 
+static void what_ends_is_marked(void **state)
+{
+    (void)state;
+    const struct jval *old = operation("/v1/remedies", "get");
+    assert_true(jval_bool(jval_get(old, "deprecated"), false));
+    assert_true(str_eq_c(jval_str(jval_get(old, "x-falaj-sunset")), "2027-09-01"));
+    assert_null(jval_get(operation("/v1/things", "get"), "deprecated"));
+}
+
 static bool has_parameter(const struct jval *o, const char *name, const char *where)
 {
     const struct jval *list = jval_get(o, "parameters");
@@ -91,7 +100,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(every_reference_resolves),
                                        cmocka_unit_test(what_people_may_call_is_there_and_no_more),
-                                        cmocka_unit_test(parameters_are_named), cmocka_unit_test(secrets_are_not_in_it),
+                                        cmocka_unit_test(parameters_are_named), cmocka_unit_test(what_ends_is_marked),
+                                        cmocka_unit_test(secrets_are_not_in_it),
                                         cmocka_unit_test(errors_are_listed) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -24,6 +24,12 @@ static enum errc handler(struct work *w, const void *in, void *out, struct err *
     return ERR_OK;
 }
 
+static enum errc streams(struct call *c, struct err *err)
+{
+    (void)c, (void)err;
+    return ERR_OK;
+}
+
 #define ROW(m, p, o, ...) { .method = HTTP_##m, .path = p, .op = o, .perm = PERM_JOB_READ, .lane = LANE_CALLS, .handler = handler, .status = 200, .doc = "d", ##__VA_ARGS__ }
 static const struct route good[] = {
     ROW(GET, "/v1/things", "list"), ROW(POST, "/v1/things", "make", .in = &thing_new_schema, .out = &thing_schema, .resource = "thing"),
@@ -190,6 +196,14 @@ static void tables_that_must_not_start(void **state)
     REFUSE(ROW(GET, "/a/b/c/d/e/f/g/h/i/j/k/l/m", "x"));
     REFUSE(ROW(POST, "/v1/x", "x", .in = &undocumented_schema));
     REFUSE(ROW(GET, "/v1/x", "x", .out = &undocumented_schema));
+    static const struct route_end soon = { "2026-12-01", "2027-01-01", NULL }, never = { "2026-12-01", "never", NULL },
+                                  fair = { "2026-12-01", "2027-06-01", "/v1/y" };
+    REFUSE(ROW(GET, "/v1/x", "x", .ends = &soon));
+    assert_non_null(strstr(e.msg, "31 days"));
+    REFUSE(ROW(GET, "/v1/x", "x", .ends = &never));
+    REFUSE({ .method = HTTP_GET, .path = "/v1/x", .op = "x", .perm = PERM_JOB_READ, .lane = LANE_CALLS, .status = 200, .doc = "d",
+             .raw = streams, .ends = &fair });
+    assert_non_null(strstr(e.msg, "answers by itself"));
     static const struct route fine[] = { ROW(GET, "/v1/x", "x"), ROW(POST, "/v1/x", "y") };
     assert_int_equal(BOOT(fine), ERR_OK);
 }
