@@ -84,6 +84,8 @@ struct flight {
     enum lane lane;                         /* where it waits or runs */
     struct uuid wake_id;
     int64_t parked_mono_us;
+    int64_t looked_mono_us;                 /* when its handler began to look */
+    int64_t seen_mono_us;                   /* parked without a look: when the look was that it rests on; else 0 */
     int64_t rested_mono_us;                 /* download.c: when it last waited for its reader; 0: not yet */
     uint64_t wake_seq[WAKE_BUCKETS];        /* as they were before the handler ran */
     /* what was asked of: tenant and principal, or one; and what cost refused */
@@ -194,10 +196,14 @@ void combiner_free(struct combiner *c);
 
 /* park.c */
 struct park *park_new(struct pipeline *p);
-/* How long a parked call waits for a hint before it looks by itself: with Redis, and without. For tests. */
-void park_set_look(struct park *k, int64_t look_us, int64_t look_alone_us);
+/* How long a parked call waits for a hint before it looks by itself, with Redis and without, and how long what was seen stands.
+ * For tests. */
+void park_set_look(struct park *k, int64_t look_us, int64_t look_alone_us, int64_t seen_us);
 void park_note(struct park *k, struct flight *f);       /* remember the wake numbers before the handler runs */
 void park_add(struct park *k, struct flight *f);
+/* call_seen and call_is_seen, of which the second notes in f what it rests on. */
+void park_see(struct park *k, const struct flight *f, struct uuid wake_id, struct uuid cursor);
+bool park_is_seen(struct park *k, struct flight *f, struct uuid wake_id, struct uuid cursor) MUST_CHECK;
 void park_wake(struct park *k, struct uuid wake_id);
 void park_stop(struct park *k);                         /* resubmits all, takes no more: each answers with what it has */
 void park_free(struct park *k);                         /* after park_stop, when no call is left that might ask to be parked */

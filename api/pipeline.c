@@ -224,6 +224,18 @@ enum errc call_park(struct work *w, struct uuid wake_id, int64_t wait_ms)
     return ERR_OK;
 }
 
+void call_seen(struct work *w, struct uuid wake_id, struct uuid cursor)
+{
+    struct flight *f = flight_of(w);
+    park_see(f->pipeline->park, f, wake_id, cursor);
+}
+
+bool call_is_seen(struct work *w, struct uuid wake_id, struct uuid cursor)
+{
+    struct flight *f = flight_of(w);
+    return park_is_seen(f->pipeline->park, f, wake_id, cursor);
+}
+
 void pipeline_wake(struct pipeline *p, struct uuid wake_id)
 {
     park_wake(p->park, wake_id);

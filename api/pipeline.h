@@ -46,6 +46,12 @@ size_t pipeline_body_limit(void *listener, enum http_method m, struct str path);
 /* A handler that found nothing yet returns call_park(w): the call waits, outside any thread, until wake_id is woken or wait_ms is
  * over, then the handler runs again with work.deadline_mono_us kept; past the deadline it must answer with what it has. */
 enum errc call_park(struct work *w, struct uuid wake_id, int64_t wait_ms);
+/* For a long poll whose caller comes again as soon as it is answered. call_seen: this handler has seen, and its answer gives,
+ * all that there is of wake_id up to cursor. call_is_seen: what a handler saw so stands, for nothing was announced since it
+ * began to look, so a call with that cursor may park at once. Hints get lost, so this holds for a second, in this process,
+ * while hints come at all. */
+void call_seen(struct work *w, struct uuid wake_id, struct uuid cursor);
+bool call_is_seen(struct work *w, struct uuid wake_id, struct uuid cursor) MUST_CHECK;
 /* A handler that needs long work first (reading an object) returns call_outside: its transaction is rolled back, `act` runs once
  * without any, and the handler runs again from the start; what act found it leaves in call_of(w)->own. A replay of an idempotent
  * call never comes so far. An error of act is the call's. */

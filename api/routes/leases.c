@@ -17,25 +17,36 @@ static enum errc register_node(struct work *w, const void *in, void *out, struct
     return ERR_OK;
 }
 
+/* The greatest attempt that the machine has, once it has this answer: they come in their order. */
+static struct uuid newest_of(const struct lease_next_out *o, struct uuid after)
+{
+    const struct lease_grant *g = o->leases.items;
+    return o->leases.n ? g[o->leases.n - 1].attempt_id : after;
+}
+
 static enum errc next(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct lease_next_in *i = in;
     struct lease_next_out *ret = out;
+    const int64_t wait_ms = i->wait_ms < WAIT_MAX_MS ? i->wait_ms : WAIT_MAX_MS, lease_ms = w->app->config->scheduler_lease_ms;
     struct node n;
+    if (wait_ms && !w->deadline_mono_us && call_is_seen(w, i->node_id, i->after))
+        return call_park(w, i->node_id, wait_ms);
     TRY(node_beat(w, i->node_id, i->boot_id, w->principal->name, &n, e));
-    int64_t lease_ms = w->app->config->scheduler_lease_ms;
-    bool waits = false;                 /* the machine may have more free since it asked: let it say so */
-    if (uuid_is_nil(i->after))      /* an agent of an earlier release */
+    bool is_old = uuid_is_nil(i->after), left = is_old;     /* an agent of an earlier release */
+    if (is_old)
         TRY(lease_take(w, &n, i->free_slots, i->max, lease_ms, &ret->leases, e));
     else
-        TRY(lease_offer(w, &n, i->after, i->free_slots, i->max, lease_ms, &ret->leases, &waits, e));
+        TRY(lease_offer(w, &n, i->after, i->free_slots, i->max, lease_ms, &ret->leases, &left, e));
     bool is_over = w->deadline_mono_us && clock_mono_us(w->app->clock) >= w->deadline_mono_us;
-    if (!ret->leases.n)
-        TRY(lease_notices(w, &n, i->told, &ret->notices, e));
+    TRY(lease_notices(w, &n, i->told, &ret->notices, e));
     db_only_read(w->tx);            /* unless it was noted that the machine lives, or a lease was renewed */
-    if (ret->leases.n || ret->notices.n || waits || !i->wait_ms || is_over)
+    if (!left && !ret->notices.n)
+        call_seen(w, i->node_id, newest_of(ret, i->after));
+    /* What did not fit may by now: the machine may have more free since it asked. */
+    if (ret->leases.n || ret->notices.n || (left && !is_old) || !wait_ms || is_over)
         return ERR_OK;
-    return call_park(w, i->node_id, i->wait_ms < WAIT_MAX_MS ? i->wait_ms : WAIT_MAX_MS);
+    return call_park(w, i->node_id, wait_ms);
 }
 
 static enum errc report(struct work *w, const void *in, void *out, struct err *e)

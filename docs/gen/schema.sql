@@ -378,6 +378,13 @@ CREATE FUNCTION public.job_ahead(t uuid, id uuid, in_class text, in_priority big
     -- the body: migrations
 ALTER FUNCTION public.job_ahead(t uuid, id uuid, in_class text, in_priority bigint, most bigint) OWNER TO falaj_system;
 
+-- Name: job_cancel_told(); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.job_cancel_told() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.job_cancel_told() OWNER TO falaj_system;
+
 -- Name: job_conditions(uuid, uuid, text, uuid, uuid, text, text, text, timestamp with time zone, timestamp with time zone, uuid[]); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.job_conditions(below uuid, floor uuid, kind text, project uuid, creator uuid, zone text, pool text, q text, after timestamp with time zone, before timestamp with time zone, visible uuid[]) RETURNS text
     LANGUAGE sql IMMUTABLE
@@ -1152,6 +1159,7 @@ CREATE TABLE public.attempt (
     evict_until timestamp with time zone,
     evict_for uuid,
     evict_why text DEFAULT ''::text NOT NULL,
+    cancel_asked boolean DEFAULT false NOT NULL,
     cause text DEFAULT ''::text NOT NULL,
     CONSTRAINT attempt_check2 CHECK (((evict_until IS NULL) = (evict_for IS NULL))),
     CONSTRAINT attempt_evict_why_check CHECK ((length(evict_why) <= 200)),
@@ -1170,6 +1178,9 @@ COMMENT ON COLUMN public.attempt.devices IS 'Bit i: it holds gpu_milli thousandt
 
 -- Name: COLUMN attempt.evict_until; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON COLUMN public.attempt.evict_until IS 'It was told to make room and is to have ended by then; it counts as running until it has';
+
+-- Name: COLUMN attempt.cancel_asked; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.attempt.cancel_asked IS 'Its job was asked to stop while this attempt was the newest; written by the trigger job_cancel_told';
 
 -- Name: COLUMN attempt.cause; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON COLUMN public.attempt.cause IS 'Why it failed (scheduler/jobs/retry_cause.def); empty: it did not';
@@ -3649,6 +3660,9 @@ CREATE INDEX attempt_live ON public.attempt USING btree (node_id, attempt_id) WH
 -- Name: attempt_live_tenant; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX attempt_live_tenant ON public.attempt USING btree (tenant_id, attempt_id) WHERE live;
 
+-- Name: attempt_notice; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX attempt_notice ON public.attempt USING btree (node_id, attempt_id) WHERE (live AND (cancel_asked OR (evict_until IS NOT NULL)));
+
 -- Name: audit_anchor_last; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX audit_anchor_last ON public.audit_anchor USING btree (tenant_id, kind, target, size);
 
@@ -4596,6 +4610,9 @@ ALTER TABLE public.zone_rule ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
 -- Name: budget budget_guard; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER budget_guard AFTER INSERT OR DELETE OR UPDATE OF stop_percent ON public.budget FOR EACH ROW EXECUTE FUNCTION public.quota_guard();
+
+-- Name: job job_cancel_told; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER job_cancel_told AFTER UPDATE OF cancel_requested ON public.job FOR EACH ROW WHEN ((new.cancel_requested <> old.cancel_requested)) EXECUTE FUNCTION public.job_cancel_told();
 
 -- Name: job job_edge; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER job_edge AFTER UPDATE OF state ON public.job FOR EACH ROW WHEN ((concat(old.state, '>', new.state, (new.version - old.version), (new.fence - old.fence)) <> ALL ('{PENDING>ADMITTED11,ADMITTED>COMPLETED30}'::text[]))) EXECUTE FUNCTION public.job_edge_refuse();
@@ -5990,6 +6007,10 @@ GRANT ALL ON FUNCTION public.job_ahead(t uuid, id uuid, in_priority bigint, most
 REVOKE ALL ON FUNCTION public.job_ahead(t uuid, id uuid, in_class text, in_priority bigint, most bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.job_ahead(t uuid, id uuid, in_class text, in_priority bigint, most bigint) TO falaj_app;
 
+-- Name: FUNCTION job_cancel_told(); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.job_cancel_told() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.job_cancel_told() TO falaj_owner;
+
 -- Name: FUNCTION job_counts(t uuid, below uuid, floor uuid, kind text, project uuid, creator uuid, zone text, pool text, q text, after timestamp with time zone, before timestamp with time zone, last_states text[], cap bigint); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.job_counts(t uuid, below uuid, floor uuid, kind text, project uuid, creator uuid, zone text, pool text, q text, after timestamp with time zone, before timestamp with time zone, last_states text[], cap bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.job_counts(t uuid, below uuid, floor uuid, kind text, project uuid, creator uuid, zone text, pool text, q text, after timestamp with time zone, before timestamp with time zone, last_states text[], cap bigint) TO falaj_app;
@@ -6241,6 +6262,9 @@ GRANT SELECT ON TABLE public.attempt TO falaj_app;
 GRANT SELECT,UPDATE ON TABLE public.attempt TO falaj_worker_api;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.attempt TO falaj_scheduler;
 GRANT SELECT,DELETE ON TABLE public.attempt TO falaj_system;
+
+-- Name: COLUMN attempt.cancel_asked; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(cancel_asked) ON TABLE public.attempt TO falaj_system;
 
 -- Name: TABLE audit_anchor; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.audit_anchor TO falaj_system;

@@ -128,20 +128,23 @@ static int64_t late_of(int64_t lease_ms)
 }
 
 enum errc lease_offer(struct work *w, const struct node *node, struct uuid after, int64_t free_slots, int64_t max,
-                      int64_t lease_ms, struct slice *ret, bool *ret_waits, struct err *e)
+                      int64_t lease_ms, struct slice *ret, bool *ret_left, struct err *e)
 {
     struct slice rows = { 0 };
     *ret = rows;
-    *ret_waits = false;
+    *ret_left = false;
     if (max <= 0)
         return ERR_OK;
     TRY(lease_repo_waiting(w->tx, node->node_id, after, max, late_of(lease_ms), &rows, e));
     struct lease_grant *g = rows.items;
     size_t n = fitting(g, rows.n, free_slots);
-    *ret_waits = rows.n > 0 && !n;
-    for (size_t i = 0; i < rows.n && !*ret_waits; i++)
-        if (g[i].lease_ms < late_of(lease_ms))
-            return lease_take(w, node, free_slots, max, lease_ms, ret, e);
+    *ret_left = rows.n > n || (int64_t)rows.n == max;
+    for (size_t i = 0; i < rows.n && n; i++)
+        if (g[i].lease_ms < late_of(lease_ms)) {
+            TRY(lease_take(w, node, free_slots, max, lease_ms, ret, e));
+            *ret_left = ret->n > 0;
+            return ERR_OK;
+        }
     *ret = (struct slice){ g, n };
     return n ? take_inputs(w, g, n, e) : ERR_OK;
 }

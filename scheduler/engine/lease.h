@@ -21,9 +21,9 @@ struct node;
 /* Up to max attempts that wait for this node, are greater than `after` and fit into free_slots. Nothing is written, so an answer
  * that is lost is given again to who asks with the same `after`. Those that lost a quarter of their lease waiting are taken as by
  * lease_take, whatever `after` says: they were lost on the way, or the clock that numbers attempts was turned back. */
-/* *ret_waits: something waits for the node, but does not fit into free_slots: the machine may have more free since it asked. */
+/* *ret_left: more may wait for the node than was given, for there were max, or some did not fit into free_slots. */
 enum errc lease_offer(struct work *w, const struct node *node, struct uuid after, int64_t free_slots, int64_t max,
-                      int64_t lease_ms, struct slice *ret, bool *ret_waits, struct err *e) MUST_CHECK;
+                      int64_t lease_ms, struct slice *ret, bool *ret_left, struct err *e) MUST_CHECK;
 /* Up to max attempts that wait for this node and fit into free_slots: ADMITTED -> STARTING. */
 enum errc lease_take(struct work *w, const struct node *node, int64_t free_slots, int64_t max, int64_t lease_ms, struct slice *ret,
                      struct err *e) MUST_CHECK;

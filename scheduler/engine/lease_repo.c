@@ -59,13 +59,13 @@ static const struct stmt lease_inputs = { .name = "lease_inputs", .params = "UUi
     "  JOIN object b ON b.tenant_id = i.tenant_id AND b.object_id = o.object_id\n"
     " WHERE b.state = 'COMMITTED' ORDER BY o.place, o.name LIMIT $3" };
 
-/* Read where nothing is handed out, so a machine that is kept busy pays for it with no statement. */
+/* Nearly always the index attempt_notice has none of the machine. */
 static const struct stmt lease_notices_stmt = { .name = "lease_notices", .params = "uUi", .row = &lease_notice_schema,
                                                 .card = CARD_MANY, .sql =
-    "SELECT a.attempt_id, j.cancel_requested AS cancel, a.evict_why AS reason,\n"
+    "SELECT a.attempt_id, a.cancel_asked AS cancel, a.evict_why AS reason,\n"
     "       CASE WHEN a.evict_until IS NULL THEN 0 ELSE " PREEMPT_LEFT " END AS preempt_ms\n"
-    "  FROM attempt a JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id\n"
-    " WHERE a.node_id = $1 AND a.live AND (j.cancel_requested OR a.evict_until IS NOT NULL) AND a.attempt_id <> ALL ($2)\n"
+    "  FROM attempt a\n"
+    " WHERE a.node_id = $1 AND a.live AND (a.cancel_asked OR a.evict_until IS NOT NULL) AND a.attempt_id <> ALL ($2)\n"
     " LIMIT $3" };
 
 static const struct stmt lease_hold = { .name = "lease_hold", .params = "uUU", .row = &held_schema, .card = CARD_MANY, .sql =

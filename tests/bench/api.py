@@ -4,7 +4,7 @@
 
 Prints one JSON line a figure: {"figure", "value", "unit", …}. Not a test: no figure fails. Needs wrk and pgbench; `peer` needs node too.
 usage: tests/bench/api.py [--seconds N] [--reps N] [--only submit|batch|read|e2e|latency|peer|idle]"""
-import argparse, datetime, json, os, re, signal, statistics, subprocess, sys, tempfile, threading, time
+import argparse, datetime, json, os, re, resource, signal, statistics, subprocess, sys, tempfile, threading, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 from platform_falaj import BIN, SRC, Api, Platform, log
@@ -23,6 +23,12 @@ def figure(name, value, unit, **more):
     return value
 
 
+def children_cpu():
+    """Processor time of programs that were started here and have ended."""
+    r = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return r.ru_utime + r.ru_stime
+
+
 def wrk(p, lines, seconds, connections=64, body=None):
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as f:
         f.write("\n".join(lines) + "\n")
@@ -30,9 +36,10 @@ def wrk(p, lines, seconds, connections=64, body=None):
         env = dict(os.environ, FALAJ_WRK=f.name)
         if body:
             env["FALAJ_WRK_BODY"] = body
+        start = children_cpu()
         out = subprocess.run(["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", "-s", os.path.join(HERE, "submit.lua"), p.url],
                              env=env, capture_output=True, text=True).stdout
-    return json.loads([x for x in out.splitlines() if x.startswith("{")][-1])
+    return {**json.loads([x for x in out.splitlines() if x.startswith("{")][-1]), "client_cpu_s": children_cpu() - start}
 
 
 def pgbench(p, script, seconds, clients=32, **variables):
@@ -132,7 +139,7 @@ def one_e2e(p, tokens, seconds):
     while live_jobs(p) and time.time() - t0 < 120:
         time.sleep(0.1)
     n, took = p.sql(f"SELECT count(*), extract(epoch FROM max(finished_at) - min(submitted_at)) FROM job WHERE name = '{name}' AND state = 'COMPLETED'")[0]
-    return {"rate": int(n) / float(took), "jobs": int(n), "submit_rate": r["rate"], "bad": r["bad"], "per_job": per_job(before, stage_marks(p), int(n)),
+    return {"rate": int(n) / float(took), "jobs": int(n), "client_us": round(r["client_cpu_s"] * 1e6 / max(1, int(n))), "submit_rate": r["rate"], "bad": r["bad"], "per_job": per_job(before, stage_marks(p), int(n)),
             "waits_ms": stage_waits(p, name)}
 
 

@@ -36,9 +36,9 @@ static const struct stmt *const thing_stmts[] = { &thing_insert, NULL };
 extern const struct stmt *const idempotency_stmts[];
 
 static _Atomic int runs, retries_left, batch_most, polls, value;
-static _Atomic bool slow, wake_while_looking, readers_wake;
+static _Atomic bool slow, wake_while_looking, readers_wake, sees;
 static struct pipeline *pipeline;
-static struct uuid wake_id = { { 9, 9 } };
+static struct uuid wake_id = { { 9, 9 } }, cursor;
 
 static enum errc make(struct work *w, const void *in_, void *out_, struct err *err)
 {
@@ -63,7 +63,13 @@ static enum errc poll(struct work *w, const void *in_, void *out_, struct err *e
 {
     const struct poll_in *in = in_;
     (void)err;
+    if (sees && in->wait_ms && !w->deadline_mono_us && call_is_seen(w, wake_id, cursor))
+        return call_park(w, wake_id, in->wait_ms);
     polls++;
+    if (sees && wake_while_looking && !in->wait_ms)
+        pipeline_wake(pipeline, wake_id);
+    if (sees)
+        call_seen(w, wake_id, cursor);
     if (!value && in->wait_ms && (!w->deadline_mono_us || clock_mono_us(&clock_system) < w->deadline_mono_us)) {
         if (wake_while_looking) {                           /* it comes after the look and before the call is parked */
             value = 5;
@@ -200,7 +206,7 @@ static inline int setup(void **state)
     pipeline = pipeline_new(&(struct pipeline_opts){ .app = &app, .authn = authn, .rate = rate }, &e);
     if (!pipeline)
         fail_msg("%s", e.msg);
-    park_set_look(pipeline->park, 60000000, 60000000);      /* so that a lost wake-up shows */
+    park_set_look(pipeline->park, 60000000, 60000000, 60000000);      /* so that a lost wake-up shows */
     people = (struct listener){ pipeline, false };
     machines = (struct listener){ pipeline, true };
     server = serve(&people);
@@ -230,7 +236,7 @@ static inline int fresh(void **state)
     (void)state;
     sql("DELETE FROM model; DELETE FROM idempotency; DELETE FROM audit_event");
     runs = retries_left = polls = value = batch_most = 0;
-    slow = wake_while_looking = false;
+    slow = wake_while_looking = sees = false;
     return 0;
 }
 

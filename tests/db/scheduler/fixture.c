@@ -245,9 +245,9 @@ size_t offer(struct fixture *f, const struct machine *m, struct uuid *after, int
 {
     struct unit u = unit_open(&f->api, f->api.node_pool, SCOPE_SYSTEM);
     struct slice rows = { 0 };
-    bool waits;
+    bool left;
     OK(lease_offer(&u.w, &m->node, *after, 4096, max, f->config->scheduler_lease_ms,
-                   &rows, &waits, e));
+                   &rows, &left, e));
     memcpy(out, rows.items ? rows.items : out, rows.n * sizeof *out);
     for (size_t i = 0; i < rows.n; i++)
         *after = uuid_cmp(out[i].attempt_id, *after) > 0 ? out[i].attempt_id : *after;

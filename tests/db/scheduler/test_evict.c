@@ -91,6 +91,34 @@ static void test_makes_room(void **state)
     fixture_check(&f);
 }
 
+/* Who asks a job to stop is heard by the machine that holds it, by its newest attempt alone, and whatever program asked. */
+static void test_cancel_is_told(void **state)
+{
+    (void)state;
+    struct lease_notice n = { .attempt_id = UUID_LEAST };
+    struct uuid job = one("default", 1);
+    char text[UUID_TEXT];
+    uuid_text(job, text);
+    struct lease_grant g = started(job);
+    assert_int_equal(notices((struct slice){ 0 }, &n), 0);
+    assert_int_equal(tell(&f, &m, &g, 1, LE_RETURN, NULL), 1);
+    fixture_exec(&f, "UPDATE job SET not_before = NULL WHERE job_id = '%s'", text);
+    g = started(job);
+    assert_int_equal(g.fence, 2);
+    cancel_job(&f, f.tenant_a, job);
+    assert_int_equal(notices((struct slice){ 0 }, &n), 1);
+    assert_true(uuid_eq(n.attempt_id, g.attempt_id) && n.cancel && !n.preempt_ms);
+    assert_int_equal(notices((struct slice){ &g.attempt_id, 1 }, &n), 0);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM attempt WHERE cancel_asked AND job_id = '%s'", text), 1);
+    fixture_exec(&f, "UPDATE job SET cancel_requested = false WHERE job_id = '%s'", text);
+    assert_int_equal(notices((struct slice){ 0 }, &n), 0);
+    fixture_exec(&f, "UPDATE job SET cancel_requested = true WHERE job_id = '%s'", text);
+    assert_int_equal(notices((struct slice){ 0 }, &n), 1);
+    assert_int_equal(tell(&f, &m, &g, 1, LE_CANCEL, NULL), 1);
+    assert_int_equal(notices((struct slice){ 0 }, &n), 0);
+    fixture_check(&f);
+}
+
 /* An attempt that was told may still end in each other way. */
 static void test_other_ends(void **state)
 {
@@ -203,6 +231,7 @@ static void test_at_most(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_makes_room), cmocka_unit_test(test_other_ends),
+                                        cmocka_unit_test(test_cancel_is_told),
                                         cmocka_unit_test(test_silence),
                                         cmocka_unit_test(test_hangs), cmocka_unit_test(test_at_most) };
     return cmocka_run_group_tests(tests, setup, teardown);

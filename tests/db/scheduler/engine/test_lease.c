@@ -135,6 +135,47 @@ static void assert_steps(struct uuid id, const char *states)
                                        " FROM job j WHERE job_id = '%s'", text), 1);
 }
 
+static size_t offered(int64_t free_slots, int64_t max, struct lease_grant *ret, bool *left)
+{
+    struct arena *a = arena_new(1 << 20);
+    struct work w = { .app = &f.api, .arena = a, .now_us = 1 };
+    struct slice rows = { 0 };
+    OK(db_begin(f.api.node_pool, SCOPE_SYSTEM, 0, a, &w.tx, e));
+    OK(lease_offer(&w, &m.node, UUID_LEAST, free_slots, max, f.config->scheduler_lease_ms, &rows, left, e));
+    for (size_t i = 0; i < rows.n; i++)
+        ret[i] = ((const struct lease_grant *)rows.items)[i];
+    OK(db_commit(w.tx, e));
+    arena_free(a);
+    return rows.n;
+}
+
+/* Whether more may wait than was given decides whether the next call has to ask at all. */
+static void an_offer_says_what_is_left(void **state)
+{
+    (void)state;
+    static const struct { int64_t free_slots, max; size_t n; bool left; } cases[] = {
+        { 8, 4, 3, false }, { 6, 4, 3, false }, { 5, 4, 2, true }, { 1, 4, 0, true }, { 8, 3, 3, true },
+        { 8, 2, 2, true }, { 8, 0, 0, false } };
+    struct uuid ids[3];
+    struct lease_grant g[3];
+    bool left;
+    assert_int_equal(offered(8, 4, g, &left), 0);
+    assert_false(left);
+    submit(&f, f.tenant_a, 3, 2, 3, ids);
+    plan(&f);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(offered(cases[i].free_slots, cases[i].max, g, &left), cases[i].n);
+        assert_int_equal(left, cases[i].left);
+    }
+    fixture_exec(&f, "UPDATE attempt SET lease_until = now() + interval '1 second' WHERE live");
+    assert_int_equal(offered(8, 4, g, &left), 3);                  /* late ones: taken, and nothing is known of others */
+    assert_true(left);
+    assert_int_equal(run_through(&f, &m, g, 3), 6);
+    assert_int_equal(offered(8, 4, g, &left), 0);
+    assert_false(left);
+    fixture_check(&f);
+}
+
 /* The machine reads its leases, and what it says first writes that it took them: alone, with a start, with a start and an end. */
 static void a_take_only_reads(void **state)
 {
@@ -450,7 +491,8 @@ int main(void)
         cmocka_unit_test(a_lease_that_has_run_out_neither_reads_nor_writes),
         cmocka_unit_test(logs_and_metrics_are_kept), cmocka_unit_test(a_start_that_comes_with_its_end_is_told),
         cmocka_unit_test(a_step_without_its_audit_event_is_noticed), cmocka_unit_test(an_end_waits_for_no_submission),
-        cmocka_unit_test(a_take_only_reads), cmocka_unit_test(a_first_word_may_be_the_last),
+        cmocka_unit_test(an_offer_says_what_is_left), cmocka_unit_test(a_take_only_reads),
+        cmocka_unit_test(a_first_word_may_be_the_last),
         cmocka_unit_test(what_was_lost_on_the_way_comes_again) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
