@@ -81,17 +81,22 @@ static int encode(struct cli *c, const char *vocabulary, const char *to)
         rc = access(vocabulary, F_OK) == 0 ? read_vocabulary(c, vocabulary, &v) : learn(c, vocabulary, texts, &v);
     if (rc != CLI_OK)
         return rc;
-    CLEANUP(buf_releasep) struct buf head = BUF(TOKENS_HEADER), body = BUF(TEXT_MAX);
+    CLEANUP(buf_releasep) struct buf head = BUF(TOKENS_HEADER), body = BUF(TEXT_MAX), file = BUF(VOCABULARY_MAX);
     bool ok = true;
     for (int i = 0; i < c->nargs && ok; i++)
         ok = bpe_encode(&v, texts[i], &body) && buf_add(&body, (char[]){ (char)(bpe_end(&v) & 255), (char)(bpe_end(&v) >> 8) },
                                                         2);
     if (!ok)
         return cli_fail(c, CLI_USAGE, "make several shards", "a shard has at most %d bytes", TEXT_MAX);
-    const struct token_shard s = { (const unsigned char *)body.ptr, 2, v.tokens, body.len / 2, (uint64_t)c->nargs };
+    bpe_write(&file, &v);
+    const struct token_shard s = {
+        (const unsigned char *)body.ptr, 2, v.tokens, body.len / 2, (uint64_t)c->nargs, buf_str(&file)
+    };
     unsigned char header[TOKENS_HEADER];
     token_shard_header(&s, header);
     buf_add(&head, (const char *)header, sizeof header);
+    if (!buf_add_str(&body, buf_str(&file)))
+        return cli_fail(c, CLI_USAGE, "make several shards", "a shard has at most %d bytes", TEXT_MAX);
     rc = save(c, to, &head, &body);
     if (rc == CLI_OK)
         cli_note(c, "%llu tokens of a vocabulary of %zu written to %s", (unsigned long long)s.count, s.vocab, to);

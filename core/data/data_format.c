@@ -56,6 +56,11 @@ static enum errc end_npy(void *checker, struct data_found *ret, struct err *e)
     return ERR_OK;
 }
 
+static void drop_tokens(void *checker)
+{
+    token_checker_drop(checker);
+}
+
 static enum errc start_tokens(struct arena *a, const struct data_schema *s, uint64_t size_bytes, void **ret, struct err *e)
 {
     struct token_checker *c = arena_try(a, sizeof *c);
@@ -63,6 +68,7 @@ static enum errc start_tokens(struct arena *a, const struct data_schema *s, uint
     if (!c)
         return FAIL(e, LIMIT, "no memory to read the file");
     token_checker_start(c, size_bytes);
+    arena_defer(a, drop_tokens, c);
     *ret = c;
     return ERR_OK;
 }

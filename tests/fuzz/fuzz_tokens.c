@@ -13,7 +13,10 @@ static enum errc in_pieces(const uint8_t *data, size_t size, size_t step, struct
     struct token_checker c;
     token_checker_start(&c, size);
     for (size_t at = 0; at < size; at += step)
-        TRY(token_checker_add(&c, data + at, size - at < step ? size - at : step, e));
+        if (token_checker_add(&c, data + at, size - at < step ? size - at : step, e) != ERR_OK) {
+            token_checker_drop(&c);
+            return e->code;
+        }
     return token_checker_end(&c, ret, e);
 }
 
@@ -26,7 +29,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     if (rc != ERR_OK)
         return 0;
-    if (s.tokens < data || s.tokens > data + size || s.count != (uint64_t)(data + size - s.tokens) / s.token_bytes)
+    if (s.tokens < data || s.tokens > data + size ||
+        s.count != ((uint64_t)(data + size - s.tokens) - s.vocabulary.len) / s.token_bytes)
         abort();
     for (uint64_t i = 0; i < s.count; i++) {
         uint64_t token = 0;

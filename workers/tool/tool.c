@@ -91,10 +91,15 @@ static enum errc run_convert(struct arena *a, const struct tool_args *t, struct 
 
 static int usage(const char *why)
 {
-    fprintf(stderr, "falaj-worker: %s\n"
-                    "usage: falaj-worker convert MODEL.onnx OUT [--dim NAME=N]...\n"
-                    "       falaj-worker infer MODEL --input [NAME=]FILE.npy... [--output DIR] [--backend NAME] [--threads N]\n"
-                    "       falaj-worker bench MODEL [--batch N] [--threads N] [--type fp32] [--tier NAME] [--seconds S]\n", why);
+    fprintf(
+        stderr,
+        "falaj-worker: %s\n"
+        "usage: falaj-worker convert MODEL.onnx OUT [--dim NAME=N]...\n"
+        "       falaj-worker infer MODEL --input [NAME=]FILE.npy... [--output DIR] [--backend NAME] [--threads N]\n"
+        "       falaj-worker infer MODEL --prompt TEXT [--max-tokens N] [--temperature T] [--seed N] [--type fp32|bf16|int8]\n"
+        "       falaj-worker bench MODEL [--batch N] [--threads N] [--type fp32] [--tier NAME] [--seconds S]\n"
+        "                          of a decoder: --type fp32|bf16|int8\n",
+        why);
     return 2;
 }
 
@@ -137,6 +142,14 @@ static bool read_args(int argc, char **argv, struct tool_args *t, const char **r
             t->backend = value;
         else if (!strcmp(word, "--type"))
             t->type = value;
+        else if (!strcmp(word, "--prompt"))
+            t->prompt = value;
+        else if (!strcmp(word, "--max-tokens") && str_to_i64(str_c(value), 1, 1 << 20, &t->max_tokens))
+            continue;
+        else if (!strcmp(word, "--seed") && str_to_i64(str_c(value), 0, INT64_MAX, &t->seed))
+            continue;
+        else if (!strcmp(word, "--temperature") && str_to_f64(str_c(value), &t->temperature) && t->temperature >= 0)
+            continue;
         else if (!strcmp(word, "--threads") && str_to_i64(str_c(value), 1, 256, &n))
             t->threads = (int)n;
         else if (!strcmp(word, "--batch") && str_to_i64(str_c(value), 1, 65536, &n))
@@ -147,7 +160,7 @@ static bool read_args(int argc, char **argv, struct tool_args *t, const char **r
             return false;
     }
     *ret_why = "a file is missing";
-    return t->model && (t->out_file || strcmp(t->verb, "convert")) && (t->input_count || strcmp(t->verb, "infer"));
+    return t->model && (t->out_file || strcmp(t->verb, "convert")) && (t->input_count || t->prompt || strcmp(t->verb, "infer"));
 }
 
 int tool_print_onnx(void)
@@ -158,7 +171,9 @@ int tool_print_onnx(void)
 
 int tool_main(int argc, char **argv)
 {
-    struct tool_args t = { .verb = argv[1], .threads = 1, .batch = 1, .seconds = 1, .backend = "auto", .type = "fp32" };
+    struct tool_args t = {
+        .verb = argv[1], .threads = 1, .batch = 1, .seconds = 1, .max_tokens = 64, .backend = "auto", .type = "fp32"
+    };
     struct err e = { 0 };
     const char *why;
     if (!read_args(argc, argv, &t, &why))

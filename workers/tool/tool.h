@@ -3,6 +3,7 @@
  *
  *   falaj-worker convert MODEL.onnx OUT [--dim NAME=N]…     an ONNX model as a model file
  *   falaj-worker infer MODEL --input [NAME=]FILE.npy … [--output DIR] [--backend NAME] [--threads N] [--dim NAME=N]…
+ *   falaj-worker infer MODEL --prompt TEXT [--max-tokens N] [--temperature T] [--seed N] [--type fp32|bf16|int8]   of a decoder
  *   falaj-worker bench MODEL [--batch N] [--threads N] [--type fp32] [--tier NAME] [--seconds S]
  *
  * MODEL is a model file, or an .onnx file, which is converted on the way. infer prints the outputs as JSON (Open Inference
@@ -21,8 +22,10 @@ struct tool_args {
     const char *inputs[TOOL_INPUTS_MAX];
     size_t input_count;
     struct onnx_dims dims;
+    const char *prompt;
     int threads, batch;
-    double seconds;
+    int64_t max_tokens, seed;
+    double seconds, temperature;
 };
 
 bool tool_is_verb(const char *word);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tool_bench.c - items per second and latency of a model, in the lines of JSON that its peers print. */
-#include "workers/tool/tool.h"
+#include "workers/tool/tool_text.h"
 #include "core/base/clock.h"
 #include "core/json/encode.h"
 #include "workers/compute/pool.h"
@@ -138,6 +138,11 @@ enum errc tool_bench(struct arena *a, const struct tool_args *t, struct err *e)
     const struct backend *be;
     struct infer_model *m = NULL;
     size_t bytes;
+    CLEANUP(buf_releasep) struct buf file = BUF(0);
+    struct st_file st;
+    double from_us = (double)now_us();
+    if (tool_is_text(a, t->model, &file, &st))
+        return tool_text_bench(a, t, &st, from_us, e);
     if (strcmp(t->type, "fp32"))
         return FAIL(e, UNPROCESSABLE, "--type %s: the model decides; fp32 is what there is", t->type);
     TRY(tool_backend(t, &be, &pool, e));

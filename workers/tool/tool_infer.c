@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tool_infer.c - one call of a model with arrays from files. */
-#include "workers/tool/tool.h"
+#include "workers/tool/tool_text.h"
 #include "core/data/npy.h"
 #include "core/json/encode.h"
 #include "core/wire/infer_wire.h"
@@ -137,6 +137,12 @@ enum errc tool_infer(struct arena *a, const struct tool_args *t, struct err *e)
     const struct backend *be;
     struct infer_model *m = NULL;
     size_t bytes;
+    if (t->prompt) {
+        CLEANUP(buf_releasep) struct buf file = BUF(0);
+        struct st_file st;
+        return tool_is_text(a, t->model, &file, &st) ? tool_text_infer(a, t, &st, e)
+                                                     : FAIL(e, UNPROCESSABLE, "%.100s is no decoder: it takes --input", t->model);
+    }
     TRY(tool_backend(t, &be, &pool, e));
     TRY(tool_load(a, t, pool, be, &m, &bytes, e));
     enum errc rc = call(a, t, m, e);

@@ -38,6 +38,7 @@ static void texts_come_back(void **st)
         "cmp v.bpe kept.bpe && cmp one.tokens two.tokens",
         "rm v.bpe && T --vocabulary v.bpe --size 300 --to two.tokens a.txt b.txt && cmp v.bpe kept.bpe",
         "T --vocabulary v.bpe --decode --to back.txt one.tokens && cat a.txt b.txt | cmp - back.txt",
+        "tail -c $(stat -c %s v.bpe) one.tokens | cmp - v.bpe",
         "test $(stat -c %s one.tokens) -lt $(stat -c %s a.txt)",
     };
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)

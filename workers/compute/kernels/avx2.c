@@ -61,6 +61,13 @@ static void depth_tile(size_t lanes, size_t pixels, const float *x, size_t x_ste
 #define IVEC __m256i
 #define IV(op) _mm256_##op
 #define IV_AND(x, y) _mm256_and_si256(x, y)
+#define WIDEN16(p) \
+    _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)(p))), 16))
+#define WIDEN8(p) _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)(p))))
+#define DECODE_MR AVX2_MR
+#include "workers/compute/kernels/decode.h"
+#include "workers/compute/kernels/decode_tile_int.h"
+#include "workers/compute/kernels/decode_int.h"
 #include "workers/compute/kernels/q8_madd_int.h"
 #include "workers/compute/kernels/q8_int.h"
 

@@ -54,6 +54,14 @@ static void depth_tile(size_t lanes, size_t pixels, const float *x, size_t x_ste
 #define QR AVX512_QR
 #define QN AVX512_QN
 
+#define WIDEN16(p) \
+    _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)(p))), 16))
+#define WIDEN8(p) _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)(const void *)(p))))
+#define DECODE_MR AVX512_MR
+#include "workers/compute/kernels/decode.h"
+#include "workers/compute/kernels/decode_tile_int.h"
+#include "workers/compute/kernels/decode_int.h"
+
 static bool has_avx512(const struct hw *hw)
 {
     return hw->has_avx512f && hw->has_avx512bw && hw->has_avx512dq && hw->has_avx512vl && hw->has_avx2 && hw->has_fma;

@@ -34,7 +34,7 @@ void cpu_wait(struct backend_ctx *c, enum queue q, const struct event *ev);
     .properties = BE_SAME_BITS | BE_DETERMINISTIC | BE_HOST_MEMORY | BE_BF16 | BF16_IS_FAST, .open = cpu_open,           \
     .close = cpu_close, .alloc = cpu_alloc,                                                                                     \
     .free = cpu_free, .put = cpu_put, .get = cpu_get, .sync = cpu_sync, .event_new = cpu_event_new, .event_free = cpu_event_free, \
-    .record = cpu_record, .wait = cpu_wait
+    .record = cpu_record, .wait = cpu_wait, .decode = &decode_here
 
 /* At least n bytes, aligned to 64, contents undefined. Grows once per shape, then stays. */
 void *cpu_scratch(struct backend_ctx *c, size_t n);

@@ -227,6 +227,11 @@ static void sgd(struct backend_ctx *c, const struct op_attr *s, const struct ste
 #include "workers/compute/kernels/dot_plain_int.h"
 #include "workers/compute/kernels/q8_int.h"
 
+#define DECODE_MR 8
+#include "workers/compute/kernels/decode.h"
+#include "workers/compute/kernels/decode_plain_int.h"
+#include "workers/compute/kernels/decode_int.h"
+
 static bool probe(const struct hw *hw)
 {
     (void)hw;

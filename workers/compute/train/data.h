@@ -19,4 +19,5 @@ struct train_data {
     float target_mean, target_scale;            /* of a number: it is learnt as (y - mean) / scale; else 0 and 1 */
     const unsigned char *tokens;                /* of sequences: little-endian u16 or u32 */
     size_t token_bytes;
+    struct str vocabulary;                      /* the file of core/data/bpe.h that made the tokens; len 0: not known */
 };

@@ -4,6 +4,7 @@
 #include "core/data/tokens.h"
 
 #include <math.h>
+#include <string.h>
 
 static int32_t token_at(const struct train_data *d, size_t i)
 {
@@ -42,8 +43,16 @@ enum errc train_data_tokens(struct arena *a, struct str shard, const struct trai
         return FAIL(e, LIMIT, "the numbers of %zu sequences do not fit in the memory of this job", rows);
     for (size_t i = 0; i < rows; i++)
         order[i] = (uint32_t)i;
+    struct str vocabulary = { NULL, 0 };
+    if (s.vocabulary.len) {
+        char *own = arena_try(a, s.vocabulary.len);
+        if (!own)
+            return FAIL(e, LIMIT, "the vocabulary does not fit in the memory of this job");
+        memcpy(own, s.vocabulary.ptr, s.vocabulary.len);
+        vocabulary = str_n(own, s.vocabulary.len);
+    }
     *ret = (struct train_data){ .shape = { t, s.vocab, NET_CLASSES }, .train = order, .train_count = rows - held,
                                 .holdout = order + rows - held, .holdout_count = held, .fetch = fetch, .tokens = s.tokens,
-                                .token_bytes = s.token_bytes };
+                                .token_bytes = s.token_bytes, .vocabulary = vocabulary };
     return ERR_OK;
 }

@@ -136,6 +136,8 @@ enum errc model_file_write(struct arena *a, const struct net *m, const float *pa
     if (m->spec.job->family != TRAIN_MLP)
         meta[5] = meta[--count];        /* layers are told by the family */
     count += about_family(a, m, meta + count);
+    if (d->vocabulary.len)
+        meta[count++] = (struct st_pair){ STR("tokenizer"), d->vocabulary };
     TRY(columns_pairs(a, &d->columns, meta + count, &more, e));
     count += more;
     if (served_can(m, &d->columns)) {

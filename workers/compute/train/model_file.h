@@ -5,7 +5,8 @@
  * x' = (x - input.mean) / input.scale goes into layer 0. __metadata__: family, activation, classes, inputs, format "pt",
  * holdout_accuracy ("" without hold-out), seed, dataset (the digest given), features (a JSON array of column names), backend,
  * falaj (version); of a cnn image and residual, and its graph and signature (core/data/model_graph.h), by which it is
- * served; of a gpt layers, heads, kv_heads, context. The same run writes the same bytes. */
+ * served; of a gpt layers, heads, kv_heads, context, and, where the data has
+ * it, tokenizer: the vocabulary that made the tokens (core/data/bpe.h, its file). The same run writes the same bytes. */
 #pragma once
 #include "core/data/safetensors.h"
 #include "core/wire/lease_wire.h"

@@ -15,7 +15,7 @@ static struct str shard(unsigned char *file, size_t bytes, size_t count)
     memset(file + TOKENS_HEADER, 0, count * bytes);
     for (size_t i = 0; i < count; i++)
         file[TOKENS_HEADER + i * bytes] = (unsigned char)i;
-    token_shard_header(&(struct token_shard){ file + TOKENS_HEADER, bytes, 200, count, 0 }, file);
+    token_shard_header(&(struct token_shard){ file + TOKENS_HEADER, bytes, 200, count, 0, { NULL, 0 } }, file);
     return str_n((const char *)file, TOKENS_HEADER + count * bytes);
 }
 
@@ -56,8 +56,26 @@ static void test_too_short(void **st)
     assert_true(d.train_count == 1 && d.holdout_count == 1);
 }
 
+/* The shard's bytes are wiped when they have been read; the vocabulary goes on to the model. */
+static void test_vocabulary(void **st)
+{
+    (void)st;
+    CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+#define TEXT "falaj-bpe 1\n257\n"
+    static unsigned char bytes[TOKENS_HEADER + 60 + sizeof TEXT - 1];
+    const struct train_job s = { .context = 5, .holdout = 0.2 };
+    struct train_data d;
+    struct err e;
+    memcpy(bytes + TOKENS_HEADER + 60, TEXT, sizeof TEXT - 1);
+    token_shard_header(&(struct token_shard){ bytes + TOKENS_HEADER, 2, 257, 30, 0, STR(TEXT) }, bytes);
+    assert_int_equal(train_data_tokens(a, str_n((const char *)bytes, sizeof bytes), &s, &d, &e), ERR_OK);
+    memset(bytes, 0, sizeof bytes);
+    assert_true(str_eq_c(d.vocabulary, TEXT));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_windows), cmocka_unit_test(test_too_short) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_windows), cmocka_unit_test(test_too_short),
+                                        cmocka_unit_test(test_vocabulary) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

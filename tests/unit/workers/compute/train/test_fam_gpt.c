@@ -54,7 +54,8 @@ static struct str corpus(struct arena *a, struct str *ret_text)
         p[TOKENS_HEADER + 2 * i] = text[i];
         p[TOKENS_HEADER + 2 * i + 1] = 0;
     }
-    const struct token_shard s = { (unsigned char *)p + TOKENS_HEADER, 2, 256, n, sizeof documents / sizeof *documents };
+    const struct token_shard s = { (unsigned char *)p + TOKENS_HEADER, 2, 256, n, sizeof documents / sizeof *documents,
+                                   { NULL, 0 } };
     token_shard_header(&s, (unsigned char *)p);
     *ret_text = str_n(text, n);
     return str_n(p, TOKENS_HEADER + 2 * n);
