@@ -19,6 +19,7 @@
 #include "audit/thing_name.h"
 #include "registry/evidence/passport.h"
 #include "registry/evidence/what_if.h"
+#include "registry/catalog/secret.h"
 #include "registry/registry.h"
 #include "registry/vault/key_impact.h"
 #include "registry/vault/key_life.h"
@@ -44,6 +45,7 @@
 #include "scheduler/jobs/job_queue.h"
 #include "scheduler/jobs/priority_class.h"
 #include "scheduler/jobs/queue_share.h"
+#include "scheduler/jobs/secret_use.h"
 #include "scheduler/jobs/series.h"
 #include "scheduler/jobs/watch.h"
 #include "scheduler/mirror/board.h"
@@ -142,7 +144,7 @@ const struct stmt *const *const api_stmts[] = {
     job_output_stmts,
     capacity_stmts,
     priority_class_stmts,
-    job_queue_stmts, queue_share_stmts,
+    job_queue_stmts, queue_share_stmts, secret_stmts, secret_use_stmts,
     invariants_stmts,
     system_facts_stmts,
     watch_stmts,
@@ -175,5 +177,6 @@ const struct stmt *const *const api_stmts[] = {
 };
 const struct stmt *const *const api_node_stmts[] = {
     residency_stmts, lease_stmts, lease_end_stmts, job_apply_stmts, node_worker_stmts, enrol_node_stmts, registry_node_stmts,
+        secret_node_stmts,
     audit_event_stmts, NULL
 };

@@ -159,6 +159,7 @@ int cmd_job_why(struct cli *c);
 int cmd_job_clock(struct cli *c);
 int cmd_job_report(struct cli *c);
 int cmd_queue_share(struct cli *c);
+int cmd_secret_set(struct cli *c);
 int cmd_job_depend(struct cli *c);
 int cmd_job_wait(struct cli *c);
 int cmd_job_counts(struct cli *c);

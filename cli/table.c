@@ -50,6 +50,7 @@ const struct command_group command_groups[] = {
     { "price", "What an hour and a kWh cost on each flavor" },
     { "class", "Priority classes: which jobs of a tenant go first" },
     { "queue", "Queues that the tenant declared, and their shares" },
+    { "secret", "Values that programs get and nobody reads back" },
     { "node", "Worker machines" },
     { "system", "The platform itself" },
     { "key", "Keys of the tenant, and of a zone's custodians" },
@@ -71,6 +72,7 @@ static const struct noun deploy_noun = { "deployment", "dpl_", "/v1/deployments"
 static const struct noun tenant_noun = { "tenant", "tnt_", "/v1/tenants", "tenant_id" };
 static const struct noun project_noun = { "project", "prj_", "/v1/projects", "project_id" };
 static const struct noun queue_noun = { "queue", "que_", "/v1/queues", "queue_id" };
+static const struct noun secret_noun = { "secret", "sec_", "/v1/secrets", "secret_id" };
 static const struct noun budget_noun = { "budget", "bdg_", "/v1/budgets", "budget_id" };
 static const struct noun issuer_noun = { "issuer", "iss_", "/v1/issuers", "issuer_id" };
 static const struct noun idp_noun = { "provider", "idp_", "/v1/identity-providers", "provider_id" };
@@ -309,6 +311,7 @@ const struct command command_table[] = {
 #include "cli/table_quota.def"
     CLASS_COMMANDS,
     QUEUE_COMMANDS,
+#include "cli/table_secret.def"
     { NULL, "usage", "[FILE]", 0, 1,
       FLAGS({ "days", 0, "N", "Days to look back (30)", NULL }, { "from", 0, "TIME", "Attempts that ended at or after", NULL },
             { "to", 0, "TIME", "Attempts that ended before", NULL },

@@ -11,6 +11,7 @@
 #include "core/db/run_tx.h"
 #include "core/table/config.h"
 #include "core/wire/job_type.h"
+#include "registry/catalog/secret.h"
 #include "registry/vault/worker_checkpoint.h"
 #include "scheduler/engine/enrol.h"
 #include "scheduler/engine/lease.h"
@@ -53,13 +54,33 @@ static enum errc note_release(struct work *w, struct uuid attempt_id, const stru
     return audit_append(w, &ev, e);
 }
 
+/* One event for each, with the secret as what it is about: who looks for its uses finds them by its id. */
+static enum errc note_secrets(struct work *w, struct uuid attempt_id, const struct worker_lease *l, const struct slice *used,
+    struct err *e)
+{
+    const struct secret_used *s = used->items;
+    for (size_t i = 0; i < used->n; i++) {
+        struct audit_event ev = event_of(w, AUDIT_SECRET_USE, attempt_id, l);
+        ev.resource_kind = STR("secret");
+        ev.resource_prefix = "sec";
+        ev.resource_id = s[i].secret_id;
+        audit_event_detail(&ev, AUDIT_D_STR("secret", s[i].name));
+        audit_event_detail(&ev, AUDIT_D_INT("value_version", s[i].value_version));
+        TRY(audit_append(w, &ev, e));
+    }
+    return ERR_OK;
+}
+
 static enum errc keys(struct work *w, const void *in_, void *out, struct err *e)
 {
     const struct lease_keys_in *in = in_;
     struct worker_lease l;
     struct worker_release r;
     TRY(hold(w, in->tenant_id, in->attempt_id, in->fence, &l, e));
+    struct slice used;
+    TRY(secret_use(w, in->objects.items, in->objects.n, &used, e));
     TRY(worker_keys(w, &l, in->objects.items, in->objects.n, in->public_key.data, &r, e));
+    TRY(note_secrets(w, in->attempt_id, &l, &used, e));
     TRY(note_release(w, in->attempt_id, &l, (int64_t)in->objects.n, "input", e));
     *(struct lease_keys_out *)out = (struct lease_keys_out){ r.message, r.not_after_us, r.zone, r.key_ids };
     return ERR_OK;

@@ -7,7 +7,7 @@ const char *const run_environment_names[] = { "host", NULL };
 static const struct { const char *prefix; bool has_version; } sources[] = {
     [RUN_DATASET] = { "dst", true }, [RUN_MODEL] = { "mdl", true }, [RUN_JOB] = { "job", false },
 };
-enum { SOURCES = sizeof sources / sizeof *sources, VERSION_MAX = 1000000, OWN_PREFIX = 6 };
+enum { SOURCES = sizeof sources / sizeof *sources, VERSION_MAX = 1000000, TARGET_MAX = 63 };
 
 static bool is_name(struct str s)
 {
@@ -53,6 +53,42 @@ bool run_output(struct str text, struct str *ret_name, struct str *ret_path)
     return is_name(*ret_name) && run_path_is_good(*ret_path);
 }
 
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool is_variable(struct str name)
+{
+    bool ok = name.len && !str_starts(name, "FALAJ_");
+    for (size_t i = 0; ok && i < name.len; i++)
+        ok = is_letter(name.ptr[i]) || (i && name.ptr[i] >= '0' && name.ptr[i] <= '9');
+    return ok;
+}
+
+static bool is_file_name(struct str name)
+{
+    bool ok = name.len && name.ptr[0] != '.';
+    for (size_t i = 0; ok && i < name.len; i++) {
+        char c = name.ptr[i];
+        ok = is_letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '-';
+    }
+    return ok;
+}
+
+bool run_secret(struct str text, struct run_secret *ret)
+{
+    struct str as, what, version;
+    *ret = (struct run_secret){ 0 };
+    if (!str_cut(text, '=', &ret->place, &what) || !str_cut(ret->place, ':', &as, &ret->target) || ret->target.len > TARGET_MAX)
+        return false;
+    bool has_version = str_cut(what, '@', &ret->name, &version);
+    if (!is_name(ret->name) || (has_version && !str_to_i64(version, 1, VERSION_MAX, &ret->version)))
+        return false;
+    ret->as = str_eq_c(as, "file") ? RUN_SECRET_FILE : RUN_SECRET_ENV;
+    return ret->as == RUN_SECRET_FILE ? is_file_name(ret->target) : str_eq_c(as, "env") && is_variable(ret->target);
+}
+
 static bool check_input(struct str s, const char **why)
 {
     struct run_input in;
@@ -71,12 +107,16 @@ static bool check_env(struct str s, const char **why)
 {
     struct str name, value;
     *why = "be NAME=VALUE; a name has letters, digits and '_', no digit first, and does not begin with FALAJ_";
-    bool ok = str_cut(s, '=', &name, &value) && name.len && !(name.len >= OWN_PREFIX && str_starts(name, "FALAJ_"));
-    for (size_t i = 0; ok && i < name.len; i++) {
-        char c = name.ptr[i];
-        ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (i && c >= '0' && c <= '9');
-    }
-    return ok && !memchr(value.ptr, '\0', value.len);
+    return str_cut(s, '=', &name, &value) && is_variable(name) && !memchr(value.ptr, '\0', value.len);
+}
+
+static bool check_secret(struct str s, const char **why)
+{
+    struct run_secret got;
+    *why = "be env:VARIABLE=NAME[@VERSION] or file:FILE=NAME[@VERSION], with the name of a secret; a file's has letters, digits, "
+        "'.', '_' "
+           "and '-', no '.' first, and at most 63 characters";
+    return run_secret(s, &got);
 }
 
 static bool check_word(struct str s, const char **why)
@@ -104,6 +144,9 @@ SCHEMA_EXTERN(run_job, "A job that runs a program of yours in a closed box: docs
     FIELD_STRS(run_job, outputs, F_NOEMPTY, .max = RUN_OUTPUTS_MAX, .check = check_output, .dflt = "",
         .example = "model=model.onnx",
                .doc = "Files below /falaj/out that are kept when it ends well, as NAME or NAME=PATH"),
+    FIELD_STRS(run_job, secrets, F_NOEMPTY, .max = RUN_SECRETS_MAX, .check = check_secret, .dflt = "",
+               .example = "env:TOKEN=hub-token",
+               .doc = "Secrets it gets, as env:VARIABLE=NAME[@VERSION], or as file:FILE=NAME[@VERSION] in /falaj/secrets"),
     FIELD_STRS(run_job, env, F_MORE | F_NOEMPTY, .max = RUN_ENV_MAX, .check = check_env, .dflt = "", .example = "EPOCHS=20",
                .doc = "Variables, NAME=VALUE; everybody who may read the job reads them"),
     FIELD(run_job, workdir, F_MORE, .min = 1, .max = RUN_PATH_MAX, .check = check_workdir, .dflt = "/falaj/scratch",
@@ -132,6 +175,20 @@ static enum errc check_once(const struct slice *list, const char *member, struct
     return ERR_OK;
 }
 
+/* A variable that is a secret would hide one that everybody reads, or be hidden by it. */
+static enum errc check_apart(const struct run_job *r, struct err *e)
+{
+    const struct str *secrets = r->secrets.items, *env = r->env.items;
+    struct run_secret s;
+    for (size_t i = 0; i < r->secrets.n; i++)
+        for (size_t j = 0; j < r->env.n; j++)
+            if (run_secret(secrets[i], &s) && s.as == RUN_SECRET_ENV && str_eq(s.target, key_of(env[j]))) {
+                FAIL(e, INVALID, "is the variable %.*s, which env sets, too", STR_ARG(s.target));
+                return err_field(e, "/secrets/%zu", i);
+            }
+    return ERR_OK;
+}
+
 enum errc run_job_settle(const struct run_job *r, struct err *e)
 {
     const struct str *words = r->command.items;
@@ -139,5 +196,7 @@ enum errc run_job_settle(const struct run_job *r, struct err *e)
         return FAIL_AT(e, INVALID, "/command/0", "must name a program");
     TRY(check_once(&r->inputs, "inputs", e));
     TRY(check_once(&r->outputs, "outputs", e));
-    return check_once(&r->env, "env", e);
+    TRY(check_once(&r->secrets, "secrets", e));
+    TRY(check_once(&r->env, "env", e));
+    return check_apart(r, e);
 }

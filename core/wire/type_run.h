@@ -4,7 +4,8 @@
 #include "core/base/id.h"
 #include "core/wire/job_type.h"
 
-enum { RUN_WORDS_MAX = 64, RUN_ENV_MAX = 64, RUN_INPUTS_MAX = 12, RUN_OUTPUTS_MAX = 16, RUN_SCRIPT_MAX = 32768,
+enum { RUN_WORDS_MAX = 64, RUN_ENV_MAX = 64, RUN_INPUTS_MAX = 12, RUN_OUTPUTS_MAX = 16, RUN_SECRETS_MAX = 8,
+    RUN_SCRIPT_MAX = 32768,
     RUN_PATH_MAX = 255,
        RUN_GRACE_MAX_S = 600, RUN_AGAIN = 75 /* exit status that asks to be queued again (sysexits.h: EX_TEMPFAIL) */ };
 
@@ -19,6 +20,7 @@ struct run_job {
     struct str workdir;             /* absolute, inside */
     struct str script;              /* the text of /falaj/code/script; empty: there is none */
     struct slice inputs;            /* struct str "NAME=WHAT" (run_input) */
+    struct slice secrets;           /* struct str "AS:TARGET=NAME" (run_secret) */
     struct slice outputs;           /* struct str "NAME" or "NAME=PATH" below /falaj/out (run_output) */
     int64_t grace_seconds;          /* from SIGTERM to SIGKILL; 0: what the machine gives */
 };
@@ -32,6 +34,18 @@ struct run_input {
     int64_t version;                /* of data sets and models; 0: the latest at submit */
     struct str output;              /* RUN_JOB: name of its output */
 };
+/* A secret, as the program finds it: the variable TARGET, or the file /falaj/secrets/TARGET. */
+enum run_secret_as { RUN_SECRET_ENV, RUN_SECRET_FILE };
+struct run_secret {
+    enum run_secret_as as;
+    struct str target, name;
+    int64_t version;                /* 0: the newest at submit */
+    struct str place;               /* "env:TARGET": what the text has before '=' */
+};
+/* "env:TOKEN=hub-token", "file:key.pem=deploy-key@2". false: it has another form. */
+bool run_secret(struct str text, struct run_secret *ret);
+/* What a job's input that is a secret is called: this, and its place. */
+#define RUN_SECRET_INPUT "secret:"
 /* "digits=dst_…@3", "net=mdl_…", "model=job_…/weights". false: it has another form. */
 bool run_input(struct str text, struct run_input *ret);
 /* "model" or "model=deep/model.onnx". false: it has another form. */

@@ -910,6 +910,13 @@ CREATE FUNCTION public.second_person_facts(t uuid, other uuid, u uuid, roles tex
     -- the body: migrations
 ALTER FUNCTION public.second_person_facts(t uuid, other uuid, u uuid, roles text[]) OWNER TO falaj_system;
 
+-- Name: secret_forget(uuid, uuid, bigint); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.secret_forget(t uuid, which uuid, keep bigint) RETURNS TABLE(kind text, id uuid, name text, stored_bytes bigint)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.secret_forget(t uuid, which uuid, keep bigint) OWNER TO falaj_owner;
+
 -- Name: serving_jobs(); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.serving_jobs() RETURNS text
     LANGUAGE sql IMMUTABLE
@@ -2526,7 +2533,7 @@ CREATE TABLE public.object (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT object_check CHECK (((state <> 'COMMITTED'::text) OR ((sha256 IS NOT NULL) AND (stored_sha256 IS NOT NULL)))),
     CONSTRAINT object_data_class_check CHECK ((data_class = ANY (ARRAY['public'::text, 'internal'::text, 'personal'::text, 'sensitive'::text, 'health'::text, 'banking'::text, 'gov'::text]))),
-    CONSTRAINT object_kind_check CHECK ((kind = ANY (ARRAY['dataset'::text, 'model'::text, 'checkpoint'::text, 'artifact'::text, 'part'::text]))),
+    CONSTRAINT object_kind_check CHECK ((kind = ANY (ARRAY['dataset'::text, 'model'::text, 'checkpoint'::text, 'artifact'::text, 'part'::text, 'secret'::text]))),
     CONSTRAINT object_sha256_check CHECK ((length(sha256) = 32)),
     CONSTRAINT object_size_bytes_check CHECK ((size_bytes >= 0)),
     CONSTRAINT object_state_check CHECK ((state = ANY (ARRAY['WRITING'::text, 'COMMITTED'::text, 'DELETED'::text]))),
@@ -2796,6 +2803,47 @@ CREATE TABLE public.scim_user (
 WITH (autovacuum_vacuum_threshold='0', autovacuum_vacuum_scale_factor='0');
 ALTER TABLE ONLY public.scim_user FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.scim_user OWNER TO falaj_owner;
+
+-- Name: secret; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.secret (
+    tenant_id uuid NOT NULL,
+    secret_id uuid NOT NULL,
+    project_id uuid,
+    name text NOT NULL,
+    description text DEFAULT ''::text NOT NULL,
+    zone text NOT NULL,
+    state text DEFAULT 'ACTIVE'::text NOT NULL,
+    latest_version bigint DEFAULT 0 NOT NULL,
+    last_used_at timestamp with time zone,
+    version bigint DEFAULT 1 NOT NULL,
+    created_by uuid NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT secret_description_check CHECK ((length(description) <= 256)),
+    CONSTRAINT secret_latest_version_check CHECK ((latest_version >= 0)),
+    CONSTRAINT secret_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
+    CONSTRAINT secret_state_check CHECK ((state = ANY (ARRAY['ACTIVE'::text, 'DISABLED'::text])))
+);
+ALTER TABLE ONLY public.secret FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.secret OWNER TO falaj_owner;
+
+-- Name: TABLE secret; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON TABLE public.secret IS 'Names of secrets, each of one zone; a project''s own come before the tenant''s of that name';
+
+-- Name: secret_version; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.secret_version (
+    tenant_id uuid NOT NULL,
+    secret_id uuid NOT NULL,
+    version bigint NOT NULL,
+    object_id uuid NOT NULL,
+    created_by uuid NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT secret_version_version_check CHECK ((version > 0))
+);
+ALTER TABLE ONLY public.secret_version FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.secret_version OWNER TO falaj_owner;
+
+-- Name: TABLE secret_version; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON TABLE public.secret_version IS 'Values of secrets, as sealed objects';
 
 -- Name: session; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.session (
@@ -3532,6 +3580,18 @@ ALTER TABLE ONLY public.scim_user
 ALTER TABLE ONLY public.scim_user
     ADD CONSTRAINT scim_user_tenant_id_external_id_key UNIQUE (tenant_id, external_id);
 
+-- Name: secret secret_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.secret
+    ADD CONSTRAINT secret_pkey PRIMARY KEY (tenant_id, secret_id);
+
+-- Name: secret_version secret_version_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.secret_version
+    ADD CONSTRAINT secret_version_pkey PRIMARY KEY (tenant_id, secret_id, version);
+
+-- Name: secret_version secret_version_tenant_id_object_id_key; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.secret_version
+    ADD CONSTRAINT secret_version_tenant_id_object_id_key UNIQUE (tenant_id, object_id);
+
 -- Name: session session_hash_key; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.session
     ADD CONSTRAINT session_hash_key UNIQUE (hash);
@@ -3854,6 +3914,9 @@ CREATE INDEX role_binding_user ON public.role_binding USING btree (tenant_id, us
 
 -- Name: saved_view_shared; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX saved_view_shared ON public.saved_view USING btree (tenant_id, list) WHERE shared;
+
+-- Name: secret_once; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE UNIQUE INDEX secret_once ON public.secret USING btree (tenant_id, COALESCE(project_id, '00000000-0000-0000-0000-000000000000'::uuid), name);
 
 -- Name: session_of_user; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX session_of_user ON public.session USING btree (tenant_id, user_id, session_id DESC);
@@ -4195,6 +4258,14 @@ ALTER TABLE public.scheduler_round ENABLE ALWAYS TRIGGER audit_shadow;
 -- Name: scim_user audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.scim_user FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.scim_user ENABLE ALWAYS TRIGGER audit_shadow;
+
+-- Name: secret audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.secret FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.secret ENABLE ALWAYS TRIGGER audit_shadow;
+
+-- Name: secret_version audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.secret_version FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.secret_version ENABLE ALWAYS TRIGGER audit_shadow;
 
 -- Name: session audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.session FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -4543,6 +4614,14 @@ ALTER TABLE public.scheduler_round ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 -- Name: scim_user audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.scim_user FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.scim_user ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
+-- Name: secret audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.secret FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.secret ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
+-- Name: secret_version audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.secret_version FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.secret_version ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
 -- Name: session audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.session FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -5009,6 +5088,26 @@ ALTER TABLE ONLY public.saved_view
 ALTER TABLE ONLY public.scim_user
     ADD CONSTRAINT scim_user_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES public.app_user(tenant_id, user_id);
 
+-- Name: secret secret_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.secret
+    ADD CONSTRAINT secret_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenant(tenant_id);
+
+-- Name: secret secret_tenant_id_project_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.secret
+    ADD CONSTRAINT secret_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES public.project(tenant_id, project_id);
+
+-- Name: secret_version secret_version_tenant_id_object_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.secret_version
+    ADD CONSTRAINT secret_version_tenant_id_object_id_fkey FOREIGN KEY (tenant_id, object_id) REFERENCES public.object(tenant_id, object_id);
+
+-- Name: secret_version secret_version_tenant_id_secret_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.secret_version
+    ADD CONSTRAINT secret_version_tenant_id_secret_id_fkey FOREIGN KEY (tenant_id, secret_id) REFERENCES public.secret(tenant_id, secret_id);
+
+-- Name: secret secret_zone_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.secret
+    ADD CONSTRAINT secret_zone_fkey FOREIGN KEY (zone) REFERENCES public.zone(code);
+
 -- Name: session session_tenant_id_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.session
     ADD CONSTRAINT session_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES public.app_user(tenant_id, user_id);
@@ -5275,6 +5374,14 @@ CREATE POLICY in_projects ON public.quota_rule AS RESTRICTIVE TO falaj_app USING
 -- Name: role_binding in_projects; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY in_projects ON public.role_binding AS RESTRICTIVE TO falaj_app USING (public.project_visible(project_id));
 
+-- Name: secret in_projects; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY in_projects ON public.secret AS RESTRICTIVE TO falaj_app USING (public.project_visible(project_id));
+
+-- Name: secret_version in_projects; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY in_projects ON public.secret_version AS RESTRICTIVE TO falaj_app USING ((public.projects_all() OR (EXISTS ( SELECT
+   FROM public.secret s
+  WHERE ((s.tenant_id = secret_version.tenant_id) AND (s.secret_id = secret_version.secret_id))))));
+
 -- Name: upload in_projects; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY in_projects ON public.upload AS RESTRICTIVE TO falaj_app USING ((public.projects_all() OR (EXISTS ( SELECT
    FROM public.dataset d
@@ -5528,6 +5635,12 @@ CREATE POLICY own_tenant ON public.saved_view TO falaj_app USING ((tenant_id = (
 -- Name: scim_user own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.scim_user TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
+-- Name: secret own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY own_tenant ON public.secret TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
+
+-- Name: secret_version own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY own_tenant ON public.secret_version TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
+
 -- Name: session own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.session TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
@@ -5602,6 +5715,12 @@ ALTER TABLE public.saved_view ENABLE ROW LEVEL SECURITY;
 
 -- Name: scim_user; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.scim_user ENABLE ROW LEVEL SECURITY;
+
+-- Name: secret; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.secret ENABLE ROW LEVEL SECURITY;
+
+-- Name: secret_version; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.secret_version ENABLE ROW LEVEL SECURITY;
 
 -- Name: session; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.session ENABLE ROW LEVEL SECURITY;
@@ -5788,6 +5907,12 @@ CREATE POLICY system ON public.saved_view TO falaj_owner, falaj_system, falaj_wo
 
 -- Name: scim_user system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.scim_user TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
+-- Name: secret system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.secret TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
+-- Name: secret_version system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.secret_version TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
 -- Name: session system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.session TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
@@ -6176,6 +6301,9 @@ GRANT ALL ON FUNCTION public.root_key_users(in_zone text) TO falaj_scheduler;
 -- Name: FUNCTION second_person_facts(t uuid, other uuid, u uuid, roles text[]); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.second_person_facts(t uuid, other uuid, u uuid, roles text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.second_person_facts(t uuid, other uuid, u uuid, roles text[]) TO falaj_app;
+
+-- Name: FUNCTION secret_forget(t uuid, which uuid, keep bigint); Type: ACL; Schema: public; Owner: falaj_owner
+GRANT ALL ON FUNCTION public.secret_forget(t uuid, which uuid, keep bigint) TO falaj_app;
 
 -- Name: FUNCTION session_find(cookie_hash bytea); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.session_find(cookie_hash bytea) FROM PUBLIC;
@@ -6683,6 +6811,19 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.scheduler_round TO falaj_scheduler;
 -- Name: TABLE scim_user; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.scim_user TO falaj_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.scim_user TO falaj_app;
+
+-- Name: TABLE secret; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.secret TO falaj_system;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.secret TO falaj_app;
+GRANT SELECT ON TABLE public.secret TO falaj_worker_api;
+
+-- Name: COLUMN secret.last_used_at; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(last_used_at) ON TABLE public.secret TO falaj_worker_api;
+
+-- Name: TABLE secret_version; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.secret_version TO falaj_system;
+GRANT SELECT,INSERT,DELETE ON TABLE public.secret_version TO falaj_app;
+GRANT SELECT ON TABLE public.secret_version TO falaj_worker_api;
 
 -- Name: TABLE session; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE,UPDATE ON TABLE public.session TO falaj_system;

@@ -6,7 +6,7 @@
 #include "core/base/cleanup.h"
 #include "core/db/tx.h"
 #include "registry/registry_int.h"
-#include "registry/vault/blob_store.h"
+#include "registry/vault/object.h"
 #include "tenants/accounts/quota.h"
 
 enum { ROWS_MAX = 1 << 16, NAMED_MAX = 5 };
@@ -24,20 +24,6 @@ struct gone_rows { struct gone *items; size_t n; };
 const struct stmt content_delete_stmt = { .name = "content_delete", .params = "usu", .row = &gone_schema, .card = CARD_MANY,
     .sql =
     "SELECT kind, id, name, stored_bytes FROM content_delete($1, $2, $3)" };
-
-struct gone_blobs {
-    struct blob_store *blobs;
-    struct uuid tenant_id;
-    struct gone_rows rows;
-};
-
-static void remove_blobs(void *ctx)
-{
-    const struct gone_blobs *b = ctx;
-    struct err ignored;
-    for (size_t i = 0; i < b->rows.n; i++)
-        (void)!blob_delete(b->blobs, b->tenant_id, b->rows.items[i].id, &ignored);      /* orphan_sweep finds what stays */
-}
 
 static const char *prefix_of(struct str kind)
 {
@@ -72,14 +58,15 @@ enum errc content_delete(struct work *w, const struct versioned *k, struct uuid 
     TRY(db_many(w->tx, &content_delete_stmt, ARGS(A_UUID(w->tenant_id), A_TEXT(k->name), A_UUID(id)), &rows, ROWS_MAX, e));
     TRY(refuse(w, &rows, e));
     *ret = (struct content_deleted){ .objects = (int64_t)rows.n };
-    for (size_t i = 0; i < rows.n; i++)
+    struct uuid *objects = ARENA_ARRAY(w->arena, struct uuid, rows.n + 1);
+    for (size_t i = 0; i < rows.n; i++) {
+        objects[i] = rows.items[i].id;
         ret->stored_bytes += rows.items[i].stored_bytes;
+    }
     if (rows.n) {
         quota_release(w, "objects", ret->objects);
         quota_release(w, "stored_bytes", ret->stored_bytes);
     }
-    struct gone_blobs *b = ARENA_NEW(w->arena, struct gone_blobs);
-    *b = (struct gone_blobs){ w->app->blobs, w->tenant_id, rows };
-    db_after_commit(w->tx, remove_blobs, b);
+    object_gone(w, objects, rows.n);
     return ERR_OK;
 }

@@ -18,7 +18,8 @@
 
 SCHEMA_EXTERN(object, "A stored object",
     FIELD_ID(object, object_id, "obj", 0, .doc = "The object"), FIELD(object, zone, 0, .doc = "Where it lies"),
-    FIELD(object, kind, 0, .doc = "dataset, model, checkpoint, artifact or part"), FIELD(object, version, 0, .doc = "Version of the object"),
+    FIELD(object, kind, 0, .doc = "dataset, model, checkpoint, artifact, part or secret"),
+        FIELD(object, version, 0, .doc = "Version of the object"),
     FIELD(object, data_class, 0, .doc = "Class of the data"), FIELD(object, state, 0, .doc = "WRITING, COMMITTED or DELETED"),
     FIELD(object, size_bytes, 0, .doc = "Bytes of the content"), FIELD(object, sha256, F_NOOUT, .max = 32, .doc = "Of the content"),
     FIELD(object, stored_bytes, 0, .doc = "Bytes stored"), FIELD(object, stored_sha256, F_NOOUT, .max = 32, .doc = "Of what is stored"),
@@ -168,6 +169,28 @@ void object_drop(struct work *w, const struct object_sealed *s)
 {
     struct err ignored;
     (void)!blob_delete(w->app->blobs, w->tenant_id, s->stored.object_id, &ignored);
+}
+
+struct gone_blobs {
+    struct blob_store *blobs;
+    struct uuid tenant_id;
+    const struct uuid *objects;
+    size_t n;
+};
+
+static void remove_blobs(void *ctx)
+{
+    const struct gone_blobs *b = ctx;
+    struct err ignored;
+    for (size_t i = 0; i < b->n; i++)
+        (void)!blob_delete(b->blobs, b->tenant_id, b->objects[i], &ignored);
+}
+
+void object_gone(struct work *w, const struct uuid *objects, size_t n)
+{
+    struct gone_blobs *b = ARENA_NEW(w->arena, struct gone_blobs);
+    *b = (struct gone_blobs){ w->app->blobs, w->tenant_id, objects, n };
+    db_after_commit(w->tx, remove_blobs, b);
 }
 
 static enum errc feed_all(void *plain, struct object_sink *to, struct err *e)

@@ -30,7 +30,7 @@ extern const struct schema object_schema;
 
 struct object_new {
     struct str zone;            /* STR_NULL: the tenant's home zone */
-    const char *kind;           /* "dataset", "model", "checkpoint", "artifact", "part" */
+    const char *kind;           /* "dataset", "model", "checkpoint", "artifact", "part", "secret" */
     struct str data_class;
     struct str from, purpose;   /* a copy of what lies in another zone: where, and what for; STR_NULL: an upload */
     const uint8_t *sha256;      /* what the content must have, else BAD_DATA; NULL: any */
@@ -57,6 +57,9 @@ enum errc object_seal(struct work *w, const struct object_new *in, const struct 
 enum errc object_book(struct work *w, const struct object_new *in, const struct object_sealed *s, struct object *ret,
     struct err *e) MUST_CHECK;
 void object_drop(struct work *w, const struct object_sealed *s);
+/* The blobs of objects whose rows this transaction ends go after its commit; orphan_sweep finds what stays. objects: in
+ * w->arena. */
+void object_gone(struct work *w, const struct uuid *objects, size_t n);
 /* Would residency let it be put there now? object_put asks the same. */
 enum errc object_may_lie(struct work *w, const struct object_new *in, struct err *e) MUST_CHECK;
 enum errc object_get(struct work *w, struct uuid object_id, struct object *ret, struct err *e) MUST_CHECK;

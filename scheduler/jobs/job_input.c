@@ -37,14 +37,16 @@ enum errc job_input_output(struct work *w, struct uuid job_id, struct str output
     return RUN_READ(w, read_output(w, job_id, output, ret, e), e);
 }
 
-static enum errc check_place(struct work *w, const struct job *j, const struct job_found *f, struct err *e)
+enum errc job_input_place(struct work *w, struct job *j, struct str zone, struct str data_class, struct err *e)
 {
-    struct residency_question q = { .data_class = data_class_of(f->data_class), .zone = f->zone,
+    struct residency_question q = { .data_class = data_class_of(data_class), .zone = zone,
                                     .purpose = str_c(job_types[j->kind].purpose) };
-    if (j->zone.ptr && !str_eq(j->zone, f->zone))
-        return FAIL(e, RESIDENCY, "It lies in zone %.*s; the job and all of its inputs are in one zone, %.*s", STR_ARG(f->zone),
+    if (j->zone.ptr && !str_eq(j->zone, zone))
+        return FAIL(e, RESIDENCY, "It lies in zone %.*s; the job and all of its inputs are in one zone, %.*s", STR_ARG(zone),
                     STR_ARG(j->zone));
-    return residency_check(w, RACT_SUBMIT, &q, false, NULL, e);
+    TRY(residency_check(w, RACT_SUBMIT, &q, false, NULL, e));
+    j->zone = zone;
+    return ERR_OK;
 }
 
 static enum errc join_class(struct job *j, struct str data_class, struct err *e)
@@ -60,10 +62,8 @@ static enum errc join_class(struct job *j, struct str data_class, struct err *e)
 
 enum errc job_input_join(struct work *w, struct job *j, const struct job_found *f, struct err *e)
 {
-    TRY(check_place(w, j, f, e));
-    TRY(join_class(j, f->data_class, e));
-    j->zone = f->zone;
-    return ERR_OK;
+    TRY(job_input_place(w, j, f->zone, f->data_class, e));
+    return join_class(j, f->data_class, e);
 }
 
 enum errc job_spec_fault(struct work *w, struct err *e)

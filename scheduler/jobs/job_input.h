@@ -20,6 +20,8 @@ enum errc job_input_model(struct work *w, struct uuid model_id, int64_t version,
                           struct err *e) MUST_CHECK;
 enum errc job_input_output(struct work *w, struct uuid job_id, struct str output, struct job_found *ret,
                            struct err *e) MUST_CHECK;
+/* One more of j's inputs lies there, of that class: j's zone becomes it. */
+enum errc job_input_place(struct work *w, struct job *j, struct str zone, struct str data_class, struct err *e) MUST_CHECK;
 /* One more of j's inputs: zone and class of j become those of both. */
 enum errc job_input_join(struct work *w, struct job *j, const struct job_found *f, struct err *e) MUST_CHECK;
 /* What settling a spec refused, with the spec's place in the submission before its member. Returns e->code. */

@@ -2,12 +2,15 @@
 /* type_run.c - a program before it is stored: what each of its inputs is by now, with versions fixed in the spec. Zone and class
  * are those of all inputs together (job_input.h). */
 #include "core/base/cleanup.h"
+#include "core/db/run_tx.h"
 #include "core/json/decode.h"
 #include "core/json/encode.h"
 #include "core/wire/type_run.h"
 #include "scheduler/jobs/job_dataset.h"
 #include "scheduler/jobs/job_input.h"
+#include "registry/catalog/secret.h"
 #include "scheduler/jobs/job_prepare.h"
+#include "tenants/access/authz.h"
 
 enum { SPEC_MAX = 65536 };
 
@@ -40,6 +43,42 @@ static enum errc take(struct work *w, struct job *j, struct str *text, struct jo
     return ERR_OK;
 }
 
+/* zone STR_NULL: not known yet. */
+static enum errc may_use(struct work *w, const struct job *j, struct str zone, struct err *e)
+{
+    const struct authz_context ctx = { .now_us = w->now_us, .source_ip = w->source_ip, .zone = zone, .project_id = j->project_id,
+                                       .zone_later = !zone.ptr };
+    const struct decision d = authz_decide(w->principal, PERM_SECRET_USE, &ctx);
+    return d.allowed ? ERR_OK : authz_refuse(&d, PERM_SECRET_USE, e);
+}
+
+/* A secret lies in the job's zone, and does not make what comes out secret: the class of the data stays as it is. */
+static enum errc take_secret(struct work *w, struct job *j, struct str *text, struct job_input *ret, struct err *e)
+{
+    struct run_secret want;
+    struct secret_found f;
+    if (!run_secret(*text, &want))
+        return FAIL(e, INVALID, "must be a secret");
+    TRY(may_use(w, j, STR_NULL, e));
+    TRY(RUN_READ(w, secret_find(w, j->project_id, want.name, want.version, &f, e), e));
+    TRY(may_use(w, j, f.zone, e));
+    TRY(job_input_place(w, j, f.zone, STR("internal"), e));
+    *ret = (struct job_input){ str_fmt(w->arena, RUN_SECRET_INPUT "%.*s", STR_ARG(want.place)), f.object_id };
+    *text = str_fmt(w->arena, "%.*s=%.*s@%ld", STR_ARG(want.place), STR_ARG(want.name), (long)f.value_version);
+    return ERR_OK;
+}
+
+/* Behind the inputs, which say the zone. */
+static enum errc take_secrets(struct work *w, struct job *j, const struct run_job *r, struct job_input *ret, struct err *e)
+{
+    for (size_t i = 0; i < r->secrets.n; i++)
+        if (take_secret(w, j, (struct str *)r->secrets.items + i, &ret[i], e) != ERR_OK) {
+            err_field(e, "/spec/secrets/%zu", i);
+            return e->code;
+        }
+    return ERR_OK;
+}
+
 enum errc job_prepare_run(struct work *w, struct job_submission *s, struct err *e)
 {
     struct run_job *r = ARENA_NEW(w->arena, struct run_job);
@@ -47,13 +86,14 @@ enum errc job_prepare_run(struct work *w, struct job_submission *s, struct err *
     TRY(json_decode(&run_job_schema, s->job.spec.text, w->arena, r, e));
     if (run_job_settle(r, e) != ERR_OK)
         return job_spec_fault(w, e);
-    struct job_input *inputs = ARENA_ARRAY(w->arena, struct job_input, r->inputs.n + 1);
+    struct job_input *inputs = ARENA_ARRAY(w->arena, struct job_input, r->inputs.n + r->secrets.n + 1);
     for (size_t i = 0; i < r->inputs.n; i++)
         if (take(w, &s->job, (struct str *)r->inputs.items + i, &inputs[i], e) != ERR_OK) {
             err_field(e, "/spec/inputs/%zu", i);
             return e->code;
         }
-    s->inputs = (struct slice){ inputs, r->inputs.n };
+    TRY(take_secrets(w, &s->job, r, inputs + r->inputs.n, e));
+    s->inputs = (struct slice){ inputs, r->inputs.n + r->secrets.n };
     json_encode(&run_job_schema, r, &b);
     if (b.overflow)
         return FAIL_AT(e, INVALID, "/spec", "The spec is too long");

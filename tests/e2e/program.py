@@ -24,6 +24,19 @@ if n < 1799:
     sys.exit(75)
 open("/falaj/out/n", "w").write(str(n))
 """
+SECRETS = """
+import os, time
+token, key = os.environ["TOKEN"], open("/falaj/secrets/key.pem").read()
+assert oct(os.stat("/falaj/secrets/key.pem").st_mode & 0o777) == "0o400"
+print("token", token, flush=True)
+print(key, end="", flush=True)
+for c in token:
+    print(c, end="", flush=True)
+    time.sleep(0.01)
+print(" by letters")
+open("/falaj/out/lengths", "w").write(f"{len(token)} {len(key)}")
+raise SystemExit(f"cannot use {token}" if os.path.exists("/falaj/in/fail") else 0)
+"""
 SLEEPER = """
 import signal, sys, time
 signal.signal(15, lambda *a: (print("told", flush=True), sys.exit(0)))
@@ -94,6 +107,40 @@ def main():
     api.must("POST", f"/v1/jobs/{fifth}/cancel")
     assert ended(fifth)["state"] == "CANCELLED" and "told" in text(fifth)
     print("failures say why, and who is cancelled is told")
+
+    # Secrets: as a variable and a file, in no line of the log, in no answer; a disabled one is given to nobody.
+    token, key = "s3cr3t-token-of-the-hub", "-----BEGIN KEY-----\nMIIEvQIBADANBgkq\n-----END KEY-----\n"
+    for name, value in (("hub-token", token), ("deploy-key", key)):
+        with open(os.path.join(made, "value"), "w") as f:
+            f.write(value)
+        falaj("secret", "set", name, "--from-file", "value")
+    os.unlink(os.path.join(made, "value"))
+    sixth = submit(SECRETS, secrets=["env:TOKEN=hub-token", "file:key.pem=deploy-key"], outputs=["lengths"])
+    j = ended(sixth)
+    said = text(sixth)
+    assert j["state"] == "COMPLETED" and api.call("GET", f"/v1/jobs/{sixth}/outputs/lengths", raw=True)[1] == b"23 55", (j, said)
+    assert "token ***" in said and "*** by letters" in said and "MIIEvQ" not in said and token not in said, said
+    seventh = submit(SECRETS, secrets=["env:TOKEN=hub-token", "file:key.pem=deploy-key"], inputs=[f"fail={first}/count"])
+    j = ended(seventh)
+    assert j["state"] == "FAILED" and j["message"].endswith("status 1: cannot use ***"), j
+    for path in (f"/v1/jobs/{seventh}", f"/v1/jobs/{seventh}/events", f"/v1/jobs/{seventh}/attempts",
+        "/v1/audit/events?page_size=200"):
+        assert token not in json.dumps(api.must("GET", path)), path
+    until("four uses in the log", lambda: len([x for x in api.must("GET", "/v1/audit/events?page_size=200")["data"]
+                                                if x["action"] == "secret.use"]) == 4)
+    assert b"s3cr3t-token" not in falaj("secret", "uses", "hub-token").stdout.encode() and sixth in falaj("secret", "uses",
+        "hub-token").stdout
+    api.must("POST", "/v1/jobs", {"name": "late", "kind": "run", "pool": "later", "force_queue": True,
+                                  "spec": {"command": ["true"], "secrets": ["env:TOKEN=hub-token"]}})
+    r = falaj("secret", "delete", "hub-token", "--yes", ok=False)
+    assert r.returncode and "name it: late" in r.stderr, r
+    slow = submit("import time; time.sleep(2)", secrets=["env:TOKEN=hub-token"])
+    falaj("secret", "disable", "hub-token")
+    again = api.call("POST", "/v1/jobs", {"name": "x", "kind": "run",
+        "spec": {"command": ["true"], "secrets": ["env:TOKEN=hub-token"]}})
+    assert again[0] == 403 and "disabled" in json.dumps(again[1]), again
+    ended(slow)
+    print("a program got its secrets, and its log, its failure and the API told none")
 
     nobody = "0" * 32
     for spec, status, field in (

@@ -248,6 +248,7 @@ describe('a repeated call', () => {
     '/v1/models': async () => ({ body: () => ({ name: word(), job_id: done.job_id }) }),
     '/v1/deployments': async () => ({ body: () => ({ name: word(), model_id: modelId }) }),
     '/v1/projects': async () => ({ body: () => ({ name: word() }) }),
+    '/v1/secrets': async () => ({ body: () => ({ name: word() }) }),
     '/v1/queues': async () => ({ body: () => ({ name: word() }) }),
     '/v1/views': async () => ({ body: () => ({ list: '/v1/jobs', name: word(), query: '?state=FAILED' }) }),
     '/v1/invitations': async () => ({ secret: true, body: () => ({ name: word(), roles: ['viewer'] }) }),

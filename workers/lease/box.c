@@ -34,7 +34,8 @@ enum { SCRATCH_FILES = 100000, STATUS_FD = BOX_METRICS_FD + 1, FILTER_FD, ARGS_F
        PROCESSES_MAX = 1024, GPUS_MAX = 64 };
 
 static const struct { const char *name, *inside; bool is_writable; } folders[] = {
-    { BOX_IN, "/falaj/in", false }, { BOX_CODE, "/falaj/code", false }, { BOX_OUT, "/falaj/out", true },
+    { BOX_IN, "/falaj/in", false }, { BOX_CODE, "/falaj/code", false }, { BOX_SECRETS, "/falaj/secrets", false },
+        { BOX_OUT, "/falaj/out", true },
     { BOX_CHECKPOINT, "/falaj/checkpoint", true }, { "scratch", "/falaj/scratch", true }, { "tmp", "/tmp", true },
     { "shm", "/dev/shm", true },
 };

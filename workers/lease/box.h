@@ -10,7 +10,8 @@
  * The scratch counts as memory of the lease and ends at its own limit of bytes and files.
  *
  *   /usr (read-only, and /bin /lib … as links), /etc of a few files, /proc, /dev of the harmless devices and the lease's GPUs
- *   /falaj/in /falaj/code read-only; /falaj/out /falaj/checkpoint /falaj/scratch /tmp /dev/shm writable; nothing else is
+ *   /falaj/in /falaj/code /falaj/secrets read-only; /falaj/out /falaj/checkpoint /falaj/scratch /tmp /dev/shm writable;
+ * nothing else is
  *
  * Calling order: box_open -> files below box.root -> box_start -> (box_signal, box_ended)* -> box_close. One thread until
  * box_start.
@@ -26,6 +27,7 @@
 
 #define BOX_IN "in"
 #define BOX_CODE "code"
+#define BOX_SECRETS "secrets"
 #define BOX_OUT "out"
 #define BOX_CHECKPOINT "checkpoint"
 enum { BOX_METRICS_FD = 3 };

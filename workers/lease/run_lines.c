@@ -89,27 +89,46 @@ static void take_line(struct run_lines *l, enum box_pipe which, struct str line)
     send_line(streams[which], line);
 }
 
+static void take_byte(void *ctx, char c)
+{
+    struct run_pipe *p = ctx;
+    if (c != '\n')
+        p->text[p->n++] = c;
+    if (c == '\n' || p->n == RUN_LINE_MAX) {
+        take_line(p->of, p->which, str_n(p->text, p->n));
+        p->n = 0;
+    }
+}
+
+enum errc run_lines_begin(struct run_lines *l, const struct child *c, const struct mask *mask, struct err *e)
+{
+    *l = (struct run_lines){ .c = c };
+    for (int i = 0; i < BOX_STATUS; i++) {
+        l->part[i].of = l;
+        l->part[i].which = (enum box_pipe)i;
+        TRY(mask_begin(&l->part[i].mask, mask, take_byte, &l->part[i], e));
+    }
+    return ERR_OK;
+}
+
 bool run_lines_read(struct run_lines *l, enum box_pipe which, int fd)
 {
     char room[READ_BYTES];
     ssize_t n = read(fd, room, sizeof room);
-    for (ssize_t i = 0; i < n; i++) {
-        size_t *have = &l->part[which].n;
-        if (room[i] != '\n')
-            l->part[which].text[(*have)++] = room[i];
-        if (room[i] == '\n' || *have == RUN_LINE_MAX) {
-            take_line(l, which, str_n(l->part[which].text, *have));
-            *have = 0;
-        }
-    }
+    if (n > 0)
+        mask_feed(&l->part[which].mask, room, (size_t)n);
     return n > 0;
 }
 
 void run_lines_end(struct run_lines *l)
 {
-    for (int i = 0; i < BOX_STATUS; i++)
+    for (int i = 0; i < BOX_STATUS; i++) {
+        mask_flush(&l->part[i].mask);
+        mask_end(&l->part[i].mask);
         if (l->part[i].n)
             take_line(l, (enum box_pipe)i, str_n(l->part[i].text, l->part[i].n));
+        l->part[i].n = 0;
+    }
     if (l->dropped)
         run_note(l->c, "warning: %zu lines were dropped: an attempt's log holds %d bytes", l->dropped, RUN_LOG_MAX);
 }

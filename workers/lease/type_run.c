@@ -25,9 +25,11 @@
 #include "workers/lease/folder.h"
 #include "workers/lease/run_keep.h"
 #include "workers/lease/run_lines.h"
+#include "workers/lease/run_secrets.h"
 #include "workers/lease/work_type.h"
 
-enum { RUN_FILES = 4096, RUN_PIDS = 1024, LOOK_MS = 500, STATUS_BYTES = 4096, ENV_ROOM = RUN_ENV_MAX + 32, GRACE_SHARE = 4,
+enum { RUN_FILES = 4096, RUN_PIDS = 1024, LOOK_MS = 500, STATUS_BYTES = 4096, ENV_ROOM = RUN_ENV_MAX + RUN_SECRETS_MAX + 32,
+    GRACE_SHARE = 4,
     SIGNALLED = 128,
        FIRST_PORT = 29500, FIGURES_MAX = 1024 };
 
@@ -35,6 +37,7 @@ struct running {
     struct child *c;
     struct run_job job;
     struct box box;
+    struct run_secrets secrets;
     struct run_lines lines;
     struct run_keep *keep;
     int64_t began_us, kill_at_us;       /* kill_at_us 0: it was not told to stop */
@@ -60,6 +63,8 @@ static enum errc put_inputs(struct running *r, struct err *e)
     for (size_t i = 0; i < lease_grant_files(&r->c->grant.lease); i++) {
         CLEANUP(fd_closep) int to = -1;
         struct str name = r->c->inputs[i].about.name;
+        if (run_secret_is(&r->c->inputs[i].about))
+            continue;
         TRY(make_file(dir, str_z(r->c->arena, name), &to, e));
         TRY(child_open_input_to(r->c, i, to, e));
         run_note(r->c, "info: input %.*s: %ld bytes", STR_ARG(name), (long)r->c->inputs[i].about.size_bytes);
@@ -129,6 +134,8 @@ static void fill_env(struct env *v, const struct running *r, int64_t grace_ms)
     set_devices(v, g);
     for (size_t i = 0; i < r->job.env.n; i++)
         v->items[v->n++] = own[i];
+    for (size_t i = 0; i < r->secrets.nenv; i++)
+        v->items[v->n++] = r->secrets.env[i];
     set(v, "FALAJ_JOB_ID=job_%s", job);
     set(v, "FALAJ_ATTEMPT=%ld", (long)g->fence);
     set(v, "FALAJ_GRACE_SECONDS=%ld", (long)(grace_ms / 1000));
@@ -312,6 +319,8 @@ static enum errc prepare(struct running *r, struct err *e)
     if (g->data_limit)
         run_note(r->c, "warning: there are no control groups here: memory is limited for each process alone");
     TRY(put_inputs(r, e));
+    TRY(run_secrets_open(r->c, &r->job, r->box.root, &r->secrets, e));
+    TRY(run_lines_begin(&r->lines, r->c, r->secrets.mask, e));
     return put_script(r, e);
 }
 
@@ -329,11 +338,11 @@ static enum errc run(struct child *c, struct err *e)
     struct running *r = ARENA_NEW(c->arena, struct running);
     r->c = c;
     r->box.root = -1;
-    r->lines.c = c;
     TRY(prepare(r, e));
     CLEANUP(fd_closep) int kept = openat(r->box.root, BOX_CHECKPOINT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     enum errc rc = run_in(r, kept, e);
     run_keep_free(r->keep);
+    run_secrets_close(&r->secrets);
     box_close(&r->box);
     return rc;
 }

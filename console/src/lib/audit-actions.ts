@@ -96,6 +96,8 @@ role_binding.revoke
 run.write
 schema.migrate
 scim.change
+secret.set
+secret.use
 session.revoke
 tenant.create
 tenant.delete

@@ -118,6 +118,9 @@ static void fill(struct uuid t)
         "INSERT INTO ledger_entry (tenant_id, transaction_id, line, account, queue, zone, pool, flavor, slot_ms, gpu_ms, energy_mj, money_micro)"
         " VALUES ('%s', '%s', 1, 'tenant', 'default', 'z', 'p', 'cpu', 1, 0, 0, 0)", id, id, hex(u), id, id, hex(u), id, id);
     sql("INSERT INTO queue (tenant_id, queue_id, name, created_by) VALUES ('%s', '%s', 'q', '%s')", id, id, hex(u));
+    sql("INSERT INTO secret (tenant_id, secret_id, name, zone, created_by) VALUES ('%s', '%s', 's', 'ae-dxb-1', '%s');"
+        "INSERT INTO secret_version (tenant_id, secret_id, version, object_id, created_by) VALUES ('%s', '%s', 1, '%s', '%s')",
+        id, id, hex(u), id, id, id, hex(u));
     sql("INSERT INTO key_rewrap (tenant_id, rewrap_id, zone, kind, to_version) VALUES ('%s', '%s', 'ae-dxb-1', 'tenant', 2);"
         "INSERT INTO erasure_certificate (tenant_id, certificate_id, zone, key_version, objects, destroyed_at, root_version, backups_until, body,"
         " signature, key_id) VALUES ('%s', '%s', 'ae-dxb-1', 1, 0, now(), 1, now(), '{}', sha512('x'), 'k')", id, id, id, id);

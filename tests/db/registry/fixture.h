@@ -21,6 +21,7 @@
 #include "core/db/tx.h"
 #include "core/table/config.h"
 #include "keys/client.h"
+#include "registry/catalog/secret.h"
 #include "registry/vault/blob_store.h"
 #include "registry/evidence/passport.h"
 #include "registry/evidence/what_if.h"
@@ -104,8 +105,9 @@ static inline int setup(void **state)
                                                            audit_actor_name_stmts, passport_stmts, key_impact_stmts, key_life_stmts, key_rewrap_stmts,
                                                            key_shred_stmts, shred_again_stmts, erasure_keeper_stmts,
                                                            root_key_stmts, what_if_stmts, zone_stmts,
-                                                           zone_law_stmts, NULL };
-    static const struct stmt *const *const node_lists[] = { residency_stmts, registry_node_stmts, audit_event_stmts, NULL };
+                                                           zone_law_stmts, secret_stmts, NULL };
+    static const struct stmt *const *const node_lists[] = { residency_stmts, registry_node_stmts, audit_event_stmts,
+                                                           secret_node_stmts, NULL };
     OK(secmem_init(1 << 20, false, &e));
     snprintf(dir, sizeof dir, "/tmp/registry_XXXXXX");
     assert_non_null(mkdtemp(dir));

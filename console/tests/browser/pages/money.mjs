@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// money.mjs - quotas, rules, budgets, usage, prices; approvals.
+// money.mjs - quotas, rules, budgets, usage, prices; secrets; approvals.
 import { settled } from '../checks.mjs';
 import { until } from '../platform.mjs';
 
@@ -32,6 +32,8 @@ export async function seed(t) {
     reclaim_within_cohort: 'Any',
   });
   t.ids.queue = queue.queue_id;
+  const secret = await t.tenant('POST', '/v1/secrets', { name: 'hub-token', description: 'reads models of the hub' });
+  t.ids.secret = secret.secret_id;
   await t.tenant('POST', '/v1/budgets', {
     name: 'Research',
     measure: 'money',
@@ -60,6 +62,10 @@ export default [
   { name: 'queues', path: '/queues', as: 'admin' },
   { name: 'queue-new', path: '/queues', as: 'admin', act: dialog(/^(Declare a queue|إعلان طابور)$/) },
   { name: 'queue', path: (ids) => `/queues/${ids.queue}`, as: 'admin' },
+  { name: 'secrets', path: '/secrets', as: 'admin' },
+  { name: 'secret-new', path: '/secrets', as: 'admin', act: dialog(/^(Add a secret|إضافة سر)$/) },
+  { name: 'secret', path: (ids) => `/secrets/${ids.secret}`, as: 'admin' },
+  { name: 'secret-values', path: (ids) => `/secrets/${ids.secret}?tab=versions`, as: 'admin' },
   { name: 'prices', path: '/prices', as: 'operator' },
   { name: 'approvals', path: '/approvals', as: 'admin' },
 ];

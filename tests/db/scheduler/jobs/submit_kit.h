@@ -74,7 +74,8 @@ static inline enum errc prepare(const struct principal *p, int kind, const char 
                                 int64_t gpus,
                          struct job_submission *s, struct err *e)
 {
-    struct work w = { .app = &f.api, .arena = arena, .tenant_id = p->tenant_id, .now_us = clock_wall_us(&clock_system) };
+    struct work w = { .app = &f.api, .arena = arena, .tenant_id = p->tenant_id, .principal = p,
+                      .now_us = clock_wall_us(&clock_system) };
     struct job_create in = { .name = STR("j"), .kind = kind, .spec = { str_c(spec) }, .zone = zone ? str_c(zone) : STR_NULL,
                              .pool = STR("default"),
                              .slots = slots, .gpus = gpus, .max_attempts = 3, .max_runtime_seconds = 60 };

@@ -32,6 +32,29 @@ static void what_an_input_is(void **state)
     }
 }
 
+static void what_a_secret_is(void **state)
+{
+    (void)state;
+    static const struct { const char *text; int as; int64_t version; const char *target, *name; } rows[] = {
+        { "env:TOKEN=hub-token", RUN_SECRET_ENV, 0, "TOKEN", "hub-token" }, { "env:_a1=x@7", RUN_SECRET_ENV, 7, "_a1", "x" },
+        { "file:key.pem=deploy@1", RUN_SECRET_FILE, 1, "key.pem", "deploy" }, { "file:A_b-3=x", RUN_SECRET_FILE, 0, "A_b-3", "x"
+            },
+        { "env:1A=x", -1, 0, "", "" }, { "env:A-B=x", -1, 0, "", "" }, { "env:FALAJ_JOB_ID=x", -1, 0, "", "" },
+            { "env:=x", -1, 0, "", "" },
+        { "file:.ssh=x", -1, 0, "", "" }, { "file:a/b=x", -1, 0, "", "" }, { "file:..=x", -1, 0, "", "" },
+            { "file:=x", -1, 0, "", "" },
+        { "dir:a=x", -1, 0, "", "" }, { "A=x", -1, 0, "", "" }, { "env:A=", -1, 0, "", "" }, { "env:A=X", -1, 0, "", "" },
+        { "env:A=x@", -1, 0, "", "" }, { "env:A=x@0", -1, 0, "", "" }, { "env:A", -1, 0, "", "" }, { "", -1, 0, "", "" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct run_secret got;
+        bool ok = run_secret(str_c(rows[i].text), &got);
+        if (ok != (rows[i].as >= 0) || (ok && ((int)got.as != rows[i].as || got.version != rows[i].version ||
+            !str_eq_c(got.target, rows[i].target) || !str_eq_c(got.name, rows[i].name))))
+            fail_msg("%s", rows[i].text);
+    }
+}
+
 static void where_an_output_is(void **state)
 {
     (void)state;
@@ -60,6 +83,10 @@ static void what_a_spec_may_say(void **state)
         { "{\"command\":[\"x\"],\"environment\":\"cloud\"}", "/environment" }, { "{\"command\":[\"x\"],\"grace_seconds\":601}",
             "/grace_seconds" },
         { "{\"command\":[\"x\"],\"image\":1}", "/image" },
+        { "{\"command\":[\"x\"],\"secrets\":[\"env:A=x\",\"file:A=x\"]}", NULL },
+        { "{\"command\":[\"x\"],\"secrets\":[\"env:A=x\",\"env:A=y\"]}", "/secrets/1" },
+        { "{\"command\":[\"x\"],\"secrets\":[\"A=x\"]}", "/secrets/0" },
+        { "{\"command\":[\"x\"],\"secrets\":[\"env:A=x\"],\"env\":[\"A=1\"]}", "/secrets/0" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
@@ -75,7 +102,8 @@ static void what_a_spec_may_say(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(what_an_input_is), cmocka_unit_test(where_an_output_is),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(what_an_input_is), cmocka_unit_test(what_a_secret_is),
+                                        cmocka_unit_test(where_an_output_is),
                                         cmocka_unit_test(what_a_spec_may_say) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

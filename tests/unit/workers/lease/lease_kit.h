@@ -17,6 +17,7 @@
 #include "core/json/decode.h"
 #include "core/json/encode.h"
 #include "core/json/jsonvalue.h"
+#include "core/crypto/hash.h"
 #include "workers/lease/executor.h"
 
 static inline struct uuid kit_id(int n)
@@ -168,6 +169,38 @@ static inline enum errc kit_ckpt_part(struct kit_store *s, const struct upload_p
     k->size = p->plain_size;
     snprintf(k->sha, sizeof k->sha, "%.*s", STR_ARG(p->sha256));
     return ERR_OK;
+}
+
+/* A value of a secret, beside the lease's other inputs; name: "secret:env:TOKEN". Before kit_add_checkpoints. */
+static inline void kit_add_secret(struct lease_grant *g, struct kit_store *s, const char *name, const void *value, size_t n)
+{
+    static struct lease_input in[24];           /* until the grant is copied into the book */
+    static char names[24][80], noise[32] = "noise before what is of interest";
+    struct err e = { 0 };
+    struct stream_sealer *sealer = NULL;
+    struct kit_ckpt *k = &s->ckpts[s->n_ckpts];
+    const struct stream_ref ref = { kit_id(200), STR("secret"), kit_id(KIT_CKPT_ID + s->n_ckpts), 1, kit_id(61) };
+    struct sha256 sha;
+    uint8_t digest[32];
+    k->sealed = BUF((size_t)1 << 20);
+    assert_int_equal(stream_sealer_new(&s->out_key, &ref, kit_to_buf, &k->sealed, &sealer, &e), ERR_OK);
+    assert_int_equal(stream_sealer_feed(sealer, noise, sizeof noise, &e), ERR_OK);
+    assert_int_equal(stream_sealer_feed(sealer, value, n, &e), ERR_OK);
+    assert_int_equal(stream_sealer_finish(sealer, &e), ERR_OK);
+    stream_sealer_free(sealer);
+    sha256_init(&sha);
+    sha256_add(&sha, noise, sizeof noise);
+    sha256_add(&sha, value, n);
+    sha256_final(&sha, digest);
+    hex_encode(digest, 32, k->sha);
+    const size_t at = g->inputs.n;
+    if (at && g->inputs.items != in)
+        memcpy(in, g->inputs.items, at * sizeof *in);
+    snprintf(names[at], sizeof names[at], "%s", name);
+    in[at] = (struct lease_input){ .name = str_c(names[at]), .kind = STR("secret"), .sha256 = str_c(k->sha),
+                                   .object_id = kit_id(KIT_CKPT_ID + s->n_ckpts++), .version = 1,
+                                       .size_bytes = (int64_t)(n + sizeof noise) };
+    g->inputs = (struct slice){ in, at + 1 };
 }
 
 /* The two newest that were kept, as the next lease has them. */
