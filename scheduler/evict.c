@@ -60,13 +60,17 @@ static struct audit_event event_of(struct work *w, const struct line *l)
     return ev;
 }
 
+/* The text stands in the job's own message, its machine's log and its events, for everybody who may see the job: of a job of
+ * another project, whom some of them may not see (project_visible), it says the class alone. Who may read the audit log is told
+ * its id there. */
 static struct line line_of(struct work *w, const struct snapshot *s, const struct eviction *v, const struct snap_holder *h)
 {
     const struct snap_job *j = &s->jobs.items[v->job];
     const struct str id = id_text(w->arena, "job", j->job_id);
-    const bool is_lent = !uuid_eq(j->tenant_id, h->tenant_id);
+    const bool is_lent = !uuid_eq(j->tenant_id, h->tenant_id), is_seen = uuid_eq(j->project_id, h->project_id);
     const struct str why = is_lent ? STR("gives back quota that was lent to its organisation")
-                                   : str_fmt(w->arena, "makes room for %.*s of class %.*s", STR_ARG(id), STR_ARG(j->cls));
+                         : is_seen ? str_fmt(w->arena, "makes room for %.*s of class %.*s", STR_ARG(id), STR_ARG(j->cls))
+                                   : str_fmt(w->arena, "makes room for a job of class %.*s in another project", STR_ARG(j->cls));
     return (struct line){ h->tenant_id, h->job_id, h->attempt_id, h->node_id, j->job_id, h->fence, h->grace_s, why, is_lent };
 }
 

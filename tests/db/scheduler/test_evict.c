@@ -119,6 +119,43 @@ static void test_cancel_is_told(void **state)
     fixture_check(&f);
 }
 
+static void of_project(struct uuid id, int project)
+{
+    char text[UUID_TEXT], tenant[UUID_TEXT];
+    uuid_text(id, text);
+    uuid_text(f.tenant_a, tenant);
+    fixture_exec(&f, "INSERT INTO project (tenant_id, project_id, name, created_by) SELECT '%s', md5('p%d')::uuid, 'p%d', user_id"
+                     " FROM app_user WHERE tenant_id = '%s' LIMIT 1 ON CONFLICT DO NOTHING", tenant, project, project, tenant);
+    fixture_exec(&f, "UPDATE job SET project_id = md5('p%d')::uuid WHERE job_id = '%s'", project, text);
+}
+
+/* What is said of it to everybody who may see the job names the other one only where both are of one project. */
+static void test_another_project_is_not_named(void **state)
+{
+    (void)state;
+    for (int other = 1; other <= 2; other++) {
+        char text[UUID_TEXT];
+        struct uuid low = one("low", 4), high;
+        of_project(low, 1);
+        struct lease_grant g = started(low), h;
+        high = one("high", 4);
+        of_project(high, other);
+        uuid_text(high, text);
+        assert_int_equal(plan(&f), 0);
+        assert_string_equal(state_of(&f, low), "PREEMPTING");
+        const int64_t named = other == 1;
+        assert_int_equal(fixture_count(&f, "SELECT count(*) FROM attempt WHERE live AND evict_why LIKE '%%job\\_%%'"), named);
+        assert_int_equal(fixture_count(&f, "SELECT count(*) FROM attempt WHERE live AND evict_why LIKE '%%class high%%'"), 1);
+        assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job_event WHERE message LIKE '%%' || replace('%s', '-', '')"
+                                           " || '%%'", text), named);
+        assert_int_equal(tell(&f, &m, &g, 1, LE_PREEMPT, NULL), 1);
+        h = started(high);
+        assert_int_equal(run_through(&f, &m, &h, 1), 2);
+        cancel_job(&f, f.tenant_a, low);
+        fixture_check(&f);
+    }
+}
+
 /* An attempt that was told may still end in each other way. */
 static void test_other_ends(void **state)
 {
@@ -230,8 +267,9 @@ static void test_at_most(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_makes_room), cmocka_unit_test(test_other_ends),
-                                        cmocka_unit_test(test_cancel_is_told),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_makes_room),
+                                        cmocka_unit_test(test_another_project_is_not_named),
+                                        cmocka_unit_test(test_other_ends), cmocka_unit_test(test_cancel_is_told),
                                         cmocka_unit_test(test_silence),
                                         cmocka_unit_test(test_hangs), cmocka_unit_test(test_at_most) };
     return cmocka_run_group_tests(tests, setup, teardown);
