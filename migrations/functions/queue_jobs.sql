@@ -2,7 +2,8 @@
 -- What runs and what waits, for a run ahead of the planner (scheduler/plan/ahead.h) in a tenant's own transaction. What is
 -- not the tenant's, or of a project that its caller may not see, has an alias instead of an id and no name: it takes room and
 -- turns, and cannot be told. Waiting jobs are read as the planner reads them: of each tenant and shape the first, `most` in
--- all and one of a shape at least; and those whose time comes within `until`. `zones`: where the database's judge of
+-- all and one of a shape at least; and the first 200 whose time comes within `until`. Of those that run at most 20000
+-- (BOARD_TIMED and BOARD_RUNNING of scheduler/mirror/board.h, which tells when there may be more). `zones`: where the database's judge of
 -- residency lets a waiting job run. `runs`: how many seconds the newest completed jobs of its kind and shape took, at most 20
 -- of the newest 100 of that kind, which are looked for once for each kind among the tenant's newest 10000.
 CREATE OR REPLACE FUNCTION queue_jobs(most bigint, until interval)

@@ -213,8 +213,11 @@ static enum errc read_jobs(struct work *w, int64_t until_us, const struct seen *
     b->runs = ARENA_ARRAY(w->arena, struct board_tag, rows.n + 1);
     b->in.live = live;
     b->in.waits = waits;
+    size_t running = 0, timed = 0;
     for (size_t i = 0, first = 0; i < rows.n; i++) {
         const int64_t tenant = snap_tenant_find(&b->in.base, r[i].tenant_id);
+        running += r[i].is_live;
+        timed += !r[i].is_live && !r[i].depth;
         if (!same_shape(&r[first], &r[i]))
             first = i;
         if (tenant < 0)                 /* not ACTIVE: its jobs are not planned */
@@ -233,6 +236,7 @@ static enum errc read_jobs(struct work *w, int64_t until_us, const struct seen *
             b->is_cut = true;
         }
     }
+    b->is_cut |= running >= BOARD_RUNNING || timed >= BOARD_TIMED;
     return ERR_OK;
 }
 

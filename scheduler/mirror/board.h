@@ -11,8 +11,9 @@
 
 struct stmt;
 
-/* At most so many waiting jobs and machines are read. */
-enum { BOARD_WAITING = 2000, BOARD_MACHINES = 5000 };
+/* At most so many waiting jobs and machines are read; and of jobs that run, and of those that wait for their time, as many as the
+ * function queue_jobs reads (migrations/functions/queue_jobs.sql names both numbers). What is cut is told by is_cut. */
+enum { BOARD_WAITING = 2000, BOARD_MACHINES = 5000, BOARD_RUNNING = 20000, BOARD_TIMED = 200 };
 
 /* Beside a job: waits by the index of base.jobs, runs by that of live. */
 struct board_tag {

@@ -2,6 +2,7 @@
 /* test_board.c - a tenant's board has all that a plan needs and no id, name or queue of another; what a plan of it places is what
  * the scheduler places. */
 #include "tests/db/scheduler/fixture.h"
+#include "tests/lib/share.h"
 #include "scheduler/mirror/board.h"
 
 static struct machine one, away;
@@ -135,11 +136,78 @@ static void a_stopped_queue_is_known(void **state)
     cancel_job(&f, f.tenant_b, held);
 }
 
+static bool is_cut(void)
+{
+    struct work w;
+    const bool cut = board_of(f.tenant_a, &w).is_cut;
+    fixture_reader_done(&w);
+    return cut;
+}
+
+/* As many more rows of a table as one that is there, each with ids of its own. */
+static void many_rows(const char *table, const char *from, const char *members)
+{
+    fixture_exec(&f, "SET session_replication_role = replica; DO $do$ DECLARE c text; BEGIN"
+                     " SELECT string_agg(quote_ident(attname), ',') INTO c FROM pg_attribute WHERE attrelid = '%s'::regclass"
+                     " AND attnum > 0 AND NOT attisdropped AND attgenerated = '';"
+                     " EXECUTE format('INSERT INTO %s (%%s) SELECT %%s FROM (SELECT r.* FROM %s, LATERAL jsonb_populate_record(o,"
+                     " jsonb_build_object(%s)) r) x', c, c); END $do$", table, table, from, members);
+}
+
+/* As many more jobs as one that is there, named by SQL, and attempts of them if it has a live one. */
+static void many_like(const char *id, int n)
+{
+    char from[500];
+    snprintf(from, sizeof from, "(SELECT j AS o, gen_random_uuid() AS mine FROM job j, generate_series(1, %d)"
+                                " WHERE job_id = %s) y", n, id);
+    many_rows("job", from, "''job_id'', y.mine, ''name'', ''many''");
+    snprintf(from, sizeof from, "(SELECT a AS o, j.job_id AS mine, gen_random_uuid() AS own FROM attempt a, job j"
+                                " WHERE a.job_id = %s AND a.live AND j.name = ''many''"
+                                " AND NOT EXISTS (SELECT FROM attempt x WHERE x.job_id = j.job_id)) y", id);
+    many_rows("attempt", from, "''job_id'', y.mine, ''attempt_id'', y.own");
+}
+
+static void none_like(void)
+{
+    fixture_exec(&f, "SET session_replication_role = replica;"
+                     "DELETE FROM attempt WHERE job_id IN (SELECT job_id FROM job WHERE name = 'many'); DELETE FROM job WHERE "
+                     "name = 'many'");
+}
+
+/* What a run ahead did not look at is told: jobs that run, and jobs that wait for their time. */
+static void what_was_not_read_is_told(void **state)
+{
+    (void)state;
+    struct uuid id;
+    char t[UUID_TEXT], waits[UUID_TEXT + 4];
+    static const char live[] = "(SELECT a.job_id FROM attempt a JOIN job j USING (tenant_id, job_id)"
+                               " WHERE a.live AND j.name <> ''many'' ORDER BY 1 LIMIT 1)";
+    assert_int_equal(submit(&f, f.tenant_a, 1, 1, 3, &id), 1);
+    uuid_text(id, t);
+    fixture_exec(&f, "UPDATE job SET not_before = now() + interval '10 minutes' WHERE job_id = '%s'", t);
+    snprintf(waits, sizeof waits, "''%s''", t);
+    many_like(waits, BOARD_TIMED - 2);
+    assert_false(is_cut());
+    many_like(waits, 1);
+    assert_true(is_cut());
+    none_like();
+    cancel_job(&f, f.tenant_a, id);
+    if (!share_of("boards of 20,000 jobs that run", 0, 1))
+        return;
+    many_like(live, BOARD_RUNNING - 1 - (int)fixture_count(&f, "SELECT count(*) FROM attempt WHERE live"));
+    assert_false(is_cut());
+    many_like(live, 1);
+    assert_true(is_cut());
+    none_like();
+    assert_false(is_cut());
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(others_are_there_and_cannot_be_told),
                                         cmocka_unit_test(an_end_is_known_from_its_like),
                                         cmocka_unit_test(the_next_plan_does_what_is_said),
-                                        cmocka_unit_test(a_stopped_queue_is_known) };
+                                        cmocka_unit_test(a_stopped_queue_is_known),
+                                        cmocka_unit_test(what_was_not_read_is_told) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
