@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* residency.c - routes of transfer policies, the register of transfers, the judge's explanations and the evidence report. */
+#include "api/pipeline.h"
 #include "api/route.h"
 #include "core/db/run_tx.h"
 #include "registry/evidence/evidence.h"
@@ -182,11 +183,23 @@ static enum errc what_if(struct work *w, const void *in, void *out, struct err *
     return RUN_READ(w, what_if_read(w, &ask, out, e), e);
 }
 
+/* Both inputs begin with their zone. */
+static enum errc ask_tokens(struct work *w, const void *in, struct err *e)
+{
+    struct slice *tokens = ARENA_NEW(w->arena, struct slice);
+    (void)e;
+    *tokens = evidence_tokens(w, *(const struct str *)in);
+    call_of(w)->own = tokens;
+    return ERR_OK;
+}
+
 static enum errc evidence(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct evidence_in *x = in;
     struct evidence_ask ask = { x->zone, x->from, x->to };
-    return evidence_read(w, &ask, out, e);
+    if (!call_of(w)->own)
+        return call_outside(w, ask_tokens, e);
+    return evidence_read(w, &ask, call_of(w)->own, out, e);
 }
 
 static enum errc evidence_page(struct work *w, const void *in, void *out, struct err *e)
@@ -196,7 +209,9 @@ static enum errc evidence_page(struct work *w, const void *in, void *out, struct
     struct evidence ev;
     struct tenant t;
     struct buf *b = out;
-    TRY(evidence_read(w, &ask, &ev, e));
+    if (!call_of(w)->own)
+        return call_outside(w, ask_tokens, e);
+    TRY(evidence_read(w, &ask, call_of(w)->own, &ev, e));
     if (!principal_is_platform(w->principal)) {
         TRY(tenant_get(w, w->tenant_id, &t, e));
         ev.tenant_name = shown_name_for(t.name, SHOWN_NAME_OF(&t), x->lang == EVIDENCE_AR);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* evidence.c - one statement for each section; each gives one JSON list and takes tenant, zone (NULL: all) and period. */
 #include "registry/evidence/evidence.h"
+#include "core/base/assert.h"
 #include "core/db/tx.h"
 #include "core/json/encode.h"
 #include "core/json/jsonvalue.h"
@@ -106,27 +107,42 @@ SCHEMA_OF(token_row, "What holds a zone's root key", FIELD(token_row, zone, F_AL
     FIELD(token_row, model, F_ALWAYS, .doc = "Its model"), FIELD(token_row, label, F_ALWAYS, .doc = "Its label"),
     FIELD(token_row, serial, F_ALWAYS, .doc = "Its serial number"), FIELD(token_row, firmware, F_ALWAYS, .doc = "Its firmware"));
 
-/* Zones that have keys of the tenant; of the platform every zone of the report. */
-static enum errc tokens(struct work *w, struct json zones, struct json *ret, struct err *e)
+struct slice evidence_tokens(struct work *w, struct str zone)
 {
-    const struct jval *list;
-    struct buf out = BUF(TOKENS_MAX * 1024);
+    ASSERT(!w->tx);
+    const size_t zones = keyd_client_zones(w->app->keyd);
     struct token_row *rows = ARENA_ARRAY(w->arena, struct token_row, TOKENS_MAX);
-    struct str last = STR_NULL;
     struct err ignored;
     size_t n = 0;
-    TRY(jval_parse(w->arena, zones.text, 0, &list, e));
-    for (size_t i = 0; i < jval_len(list) && n < TOKENS_MAX; i++) {
-        struct str zone = jval_str(jval_get(jval_at(list, i), "zone"));
-        if (str_eq(zone, last) || !keyd_client_has_zone(w->app->keyd, zone))
-            continue;
-        last = zone;
+    for (size_t i = 0; i < zones && n < TOKENS_MAX; i++) {
         struct attest *t = ARENA_NEW(w->arena, struct attest);
-        rows[n] = (struct token_row){ .zone = zone };
-        if (keyd_attest(w->app->keyd, zone, t, &ignored) == ERR_OK)
-            rows[n] = (struct token_row){ zone, str_c(t->provider), str_c(t->token_manufacturer), str_c(t->token_model),
+        rows[n].zone = str_c(keyd_client_zone(w->app->keyd, i));
+        if (zone.ptr && !str_eq(zone, rows[n].zone))
+            continue;
+        if (keyd_attest(w->app->keyd, rows[n].zone, t, &ignored) == ERR_OK)
+            rows[n] = (struct token_row){ rows[n].zone, str_c(t->provider), str_c(t->token_manufacturer), str_c(t->token_model),
                                           str_c(t->token_label), str_c(t->token_serial), str_c(t->firmware) };
         n++;
+    }
+    return (struct slice){ rows, n };
+}
+
+/* Of the zones that have keys of the tenant, sorted; of the platform every zone of the report. */
+static enum errc tokens_of(struct work *w, const struct slice *asked, struct json zones, struct json *ret, struct err *e)
+{
+    const struct token_row *found = asked->items;
+    const struct jval *list;
+    struct buf out = BUF(TOKENS_MAX * 1024);
+    struct token_row *rows = ARENA_ARRAY(w->arena, struct token_row, asked->n + 1);
+    struct str last = STR_NULL;
+    size_t n = 0;
+    TRY(jval_parse(w->arena, zones.text, 0, &list, e));
+    for (size_t i = 0; i < jval_len(list); i++) {
+        struct str zone = jval_str(jval_get(jval_at(list, i), "zone"));
+        for (size_t k = 0; k < asked->n && !str_eq(zone, last); k++)
+            if (str_eq(zone, found[k].zone))
+                rows[n++] = found[k];
+        last = zone;
     }
     json_encode_list(&token_row_schema, rows, n, &out);
     ret->text = str_dup(w->arena, buf_str(&out));
@@ -135,7 +151,8 @@ static enum errc tokens(struct work *w, struct json zones, struct json *ret, str
     return whole ? ERR_OK : FAIL(e, INTERNAL, "The tokens of the zones are too long to be written");
 }
 
-enum errc evidence_read(struct work *w, const struct evidence_ask *in, struct evidence *ret, struct err *e)
+enum errc evidence_read(struct work *w, const struct evidence_ask *in, const struct slice *tokens, struct evidence *ret,
+                        struct err *e)
 {
     bool is_platform = uuid_is_nil(w->tenant_id);
     struct zone z;
@@ -155,7 +172,7 @@ enum errc evidence_read(struct work *w, const struct evidence_ask *in, struct ev
     TRY(section(w, S_DENIED, &ev, &ev.denied, e));
     TRY(section(w, S_WORKERS, &ev, &ev.workers, e));
     TRY(section(w, S_KEYS, &ev, &ev.keys, e));
-    TRY(tokens(w, is_platform ? ev.zones : ev.keys, &ev.tokens, e));
+    TRY(tokens_of(w, tokens, is_platform ? ev.zones : ev.keys, &ev.tokens, e));
     TRY(section(w, S_HEADS, &ev, &ev.heads, e));
     TRY(section(w, S_ACCESS, &ev, &ev.access, e));
     TRY(section(w, S_APPROVALS, &ev, &ev.approvals, e));

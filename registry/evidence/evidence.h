@@ -24,7 +24,11 @@ struct evidence {
 extern const struct schema evidence_schema;
 
 struct evidence_ask { struct str zone; struct timestamp from, to; };        /* from 0: EVIDENCE_DAYS before to; to 0: now */
-enum errc evidence_read(struct work *w, const struct evidence_ask *in, struct evidence *ret, struct err *e) MUST_CHECK;
+/* Asks falaj-keyd of each zone, or of that one alone (STR_NULL: all), what holds its root key: struct token_row, by what
+ * evidence_read tells. Each may take seconds to say nothing, so never inside a transaction. */
+struct slice evidence_tokens(struct work *w, struct str zone);
+enum errc evidence_read(struct work *w, const struct evidence_ask *in, const struct slice *tokens, struct evidence *ret,
+                        struct err *e) MUST_CHECK;
 
 enum evidence_language { EVIDENCE_EN, EVIDENCE_AR };
 extern const char *const evidence_language_names[];
