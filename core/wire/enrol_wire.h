@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* enrol_wire.h - what a machine and falaj-api say to each other about its certificate: POST /v1/enrol with a join token over the people's
- * listener, POST /v1/nodes/renew with the certificate before over the workers' one. Both ends read and write by these schemas. */
+/* enrol_wire.h - what a machine and falaj-api say to each other about its certificate: POST /v1/enrol with a join token over the
+ * people's listener, POST /v1/nodes/renew with the certificate before over the workers' one. Both ends read and write by these
+ * schemas. */
 #pragma once
 #include "core/table/schema.h"
 

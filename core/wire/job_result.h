@@ -36,7 +36,8 @@ struct train_figures {
 };
 
 struct convert_figures {
-    int64_t ir, opset, nodes, operations, parameters, model_bytes;      /* nodes of the file, operations of the graph made of it */
+    int64_t ir, opset, nodes, operations, parameters,
+        model_bytes;      /* nodes of the file, operations of the graph made of it */
     double seconds;
     struct str producer;
     struct uuid model_object_id;

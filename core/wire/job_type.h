@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* job_type.h - what a kind of job is: the one table (job_type.def) that API, scheduler, workers, CLI, SQL and console ask.
  *
- * Nobody compares a kind outside the type_<name> files: whoever must tell kinds apart asks a trait, or a function of the kind's row.
- * A spec is checked by the API at submit and read again by the worker, through the same schema: its fields hold the limits and the
- * defaults, and there is no second list of either. */
+ * Nobody compares a kind outside the type_<name> files: whoever must tell kinds apart asks a trait, or a function of the kind's
+ * row. A spec is checked by the API at submit and read again by the worker, through the same schema: its fields hold the limits
+ * and the defaults, and there is no second list of either. */
 #pragma once
 #include "core/table/schema.h"
 
@@ -43,8 +43,8 @@ struct str job_purpose(struct str name);
 
 struct buf;
 void job_types_print_markdown(struct buf *b);
-/* A SQL function that answers from this table: job_purpose, job_kind_is_known, job_stays; the lint gen compares it with its file in
- * migrations/functions or migrations/helpers. false: no function of that name. */
+/* A SQL function that answers from this table: job_purpose, job_kind_is_known, job_stays; the lint gen compares it with its file
+ * in migrations/functions or migrations/helpers. false: no function of that name. */
 bool job_types_print_sql(struct buf *b, const char *name);
 
 /* The struct and the limits of a kind's spec are in type_<name>.h. */

@@ -6,8 +6,8 @@
  * release_open. The HPKE info is "falaj-kr-v1" || zone || worker || job || fence || count || dek_ids || not_after: each field
  * length prefixed, the ids (16 bytes each) as one run after their count. So a message fits one lease of one worker for one list
  * of keys in one order and nothing else.
- * Plaintext: u8 version = 1 | u8 count | count x (dek id 16 | key 32). The worker must itself refuse a message after not_after_us.
- * Calling order (worker): x25519_keygen -> send public -> receive message -> release_open -> use -> wipe.
+ * Plaintext: u8 version = 1 | u8 count | count x (dek id 16 | key 32). The worker must itself refuse a message after
+ * not_after_us. Calling order (worker): x25519_keygen -> send public -> receive message -> release_open -> use -> wipe.
  * Errors: DAMAGED (does not open, or names other keys than the terms), INVALID (terms). */
 #pragma once
 #include <stddef.h>

@@ -2,7 +2,6 @@
 /* type_batch.c - the spec of a batch, and which of its members go together. */
 #include "core/wire/type_batch.h"
 #include "core/base/err.h"
-#include "core/data/data_format.h"
 
 const char *const batch_result_names[] = { "csv", "npy", NULL };
 
@@ -37,17 +36,7 @@ SCHEMA_EXTERN(batch_job, "A job that puts a data set, or a request, through a mo
     FIELD(batch_job, request_json_bytes, F_MORE, .min = 0, .max = INT32_MAX, .dflt = "0",
           .doc = "Of that output: how many bytes are JSON, where binary tensors follow; 0: all of it"),
     FIELD(batch_job, model_name, F_DERIVED, .max = 63, .doc = "Name of the model, filled in"),
-    FIELD(batch_job, label_column, F_DERIVED, .min = 1, .max = 128, .dflt = "label",
-          .doc = "Column that holds the label; filled in from the data set"),
-    FIELD(batch_job, classes, F_DERIVED, .min = 0, .max = 65536, .dflt = "0",
-          .doc = "Classes of the data set; 0: the largest label + 1"),
-    FIELD_ENUM(batch_job, format, F_DERIVED, data_format_names, .dflt = "csv", .doc = "Format of the data set's version"),
-    FIELD_ENUM(batch_job, target, F_DERIVED, data_target_names, .dflt = "class", .doc = "What the data set's label is"),
-    FIELD_STRS(batch_job, ignored_columns, F_DERIVED, .max = TABLE_IGNORED_MAX, .dflt = "",
-               .doc = "Columns of the data set that nobody reads"),
-    FIELD_STRS(batch_job, category_columns, F_DERIVED, .max = TABLE_CATEGORIES_MAX, .dflt = "",
-               .doc = "Columns of the data set that hold words"),
-    FIELD(batch_job, missing_values, F_DERIVED, .dflt = "false", .doc = "Whether its cells may be empty"));
+    SPEC_DATASET_FIELDS(batch_job), SPEC_DATASET_WORD_FIELDS(batch_job));
 
 enum errc batch_job_settle(const struct batch_job *b, struct err *e)
 {

@@ -3,6 +3,7 @@
 #pragma once
 #include "core/base/id.h"
 #include "core/wire/job_type.h"
+#include "core/wire/spec_dataset.h"
 
 enum { BATCH_REQUEST_MAX = 32768, BATCH_FROM_MAX = 128 };
 
@@ -19,11 +20,7 @@ struct batch_job {
     struct slice keep;                          /* struct str: names of the model's outputs; none: all of them */
     int result;                                 /* enum batch_result */
     struct str model_name;                      /* filled in at submit, like the rest */
-    struct str label_column;                    /* of the data set */
-    int64_t classes;
-    int format, target;
-    struct slice ignored_columns, category_columns;     /* struct str */
-    bool missing_values;
+    SPEC_DATASET;
 };
 /* "job_…/predictions". false: it has another form. */
 bool batch_from(struct str text, struct uuid *ret_job, struct str *ret_output);

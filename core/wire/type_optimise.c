@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* type_optimise.c - the spec of an optimisation. */
 #include "core/wire/type_optimise.h"
-#include "core/data/data_format.h"
 
 const char *const optimise_precision_names[] = { "int8", "bf16", NULL };
 const char *const optimise_calibration_names[] = { "minmax", "percentile", "entropy", NULL };
@@ -22,11 +21,4 @@ SCHEMA_EXTERN(optimise_job, "A job that makes a model smaller after its training
           .doc = "Rows that show the ranges, at most one in four; the others judge"),
     FIELD(optimise_job, max_accuracy_drop, 0, .real_min = 0, .real_max = 1, .dflt = "0.01",
           .doc = "By how much the share of rows labelled rightly may fall; more: the job fails, with its report in its log"),
-    FIELD(optimise_job, label_column, F_DERIVED, .min = 1, .max = 128, .dflt = "label",
-          .doc = "Column that holds the label; filled in from the data set"),
-    FIELD(optimise_job, classes, F_DERIVED, .min = 0, .max = 65536, .dflt = "0",
-          .doc = "Classes of the data set; 0: the largest label + 1"),
-    FIELD_ENUM(optimise_job, format, F_DERIVED, data_format_names, .dflt = "csv", .doc = "Format of the data set's version"),
-    FIELD_ENUM(optimise_job, target, F_DERIVED, data_target_names, .dflt = "class", .doc = "What the data set's label is"),
-    FIELD_STRS(optimise_job, ignored_columns, F_DERIVED, .max = TABLE_IGNORED_MAX, .dflt = "",
-               .doc = "Columns of the data set that nobody reads"));
+    SPEC_DATASET_FIELDS(optimise_job));

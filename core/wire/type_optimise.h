@@ -2,6 +2,7 @@
 /* type_optimise.h - the spec of a job that makes a model smaller, with a data set that shows what it costs. */
 #pragma once
 #include "core/wire/job_type.h"
+#include "core/wire/spec_dataset.h"
 
 /* In the order of optimise.h and range.h. */
 extern const char *const optimise_precision_names[], *const optimise_calibration_names[];
@@ -13,8 +14,5 @@ struct optimise_job {
     double percentile;
     int64_t calibration_rows;
     double max_accuracy_drop;
-    struct str label_column;                    /* of the data set, filled in at submit, like the rest */
-    int64_t classes;
-    int format, target;
-    struct slice ignored_columns;               /* struct str */
+    SPEC_DATASET;                               /* filled in at submit; no columns of words, and no empty cells */
 };

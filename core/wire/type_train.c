@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* type_train.c - the spec of a training job. Its limits keep a job of one tenant within what a machine can hold. */
 #include "core/wire/type_train.h"
-#include "core/data/data_format.h"
 #include "core/data/model_words.h"
 
 const char *const job_objective_names[] = { "classification", "regression", "multi-label", NULL };
@@ -73,7 +72,8 @@ SCHEMA_EXTERN(train_job, "A training job",
     FIELD_ENUM(train_job, precision, F_MORE, job_precision_names, .dflt = "fp32",
                .doc = "mlp, cnn, gpt: numbers that products multiply; weights, sums and updates are fp32. auto: bf16 where the "
                       "machine has fast instructions for it"),
-    FIELD(train_job, seed, F_MORE, .min = 0, .max = INT64_MAX, .dflt = "1", .doc = "Seed of split, order and weights: same seed, same model"),
+    FIELD(train_job, seed, F_MORE, .min = 0, .max = INT64_MAX, .dflt = "1",
+          .doc = "Seed of split, order and weights: same seed, same model"),
     FIELD(train_job, holdout, F_MORE, .real_min = 0.01, .real_max = 0.9, .dflt = "0.2", .doc = "Share of rows held out"),
     FIELD(train_job, early_stop_patience, F_MORE, .min = 0, .max = 10000, .dflt = "0",
           .doc = "Stop after so many evaluations without improvement, and keep the best; 0: off"),
@@ -94,16 +94,7 @@ SCHEMA_EXTERN(train_job, "A training job",
           .doc = "Share of the loss that is the teacher's; the rest is the labels'"),
     FIELD(train_job, temperature, F_MORE, .real_min = 1, .real_max = 100, .dflt = "2",
           .doc = "What logits are divided by before both answers are compared: the higher, the more small probabilities count"),
-    FIELD(train_job, label_column, F_DERIVED, .min = 1, .max = 128, .dflt = "label",
-          .doc = "Column that holds the label; filled in from the data set"),
-    FIELD(train_job, classes, F_DERIVED, .min = 0, .max = 65536, .dflt = "0", .doc = "Classes of the data set; 0: the largest label + 1"),
-    FIELD_ENUM(train_job, format, F_DERIVED, data_format_names, .dflt = "csv", .doc = "Format of the data set's version"),
-    FIELD_ENUM(train_job, target, F_DERIVED, data_target_names, .dflt = "class", .doc = "What the data set's label is"),
-    FIELD_STRS(train_job, ignored_columns, F_DERIVED, .max = TABLE_IGNORED_MAX, .dflt = "",
-               .doc = "Columns of the data set that nobody reads"),
-    FIELD_STRS(train_job, category_columns, F_DERIVED, .max = TABLE_CATEGORIES_MAX, .dflt = "",
-               .doc = "Columns of the data set that hold words"),
-    FIELD(train_job, missing_values, F_DERIVED, .dflt = "false", .doc = "Cells of the data set's features may be empty"));
+    SPEC_DATASET_FIELDS(train_job), SPEC_DATASET_WORD_FIELDS(train_job));
 
 static enum errc settle_list(struct train_job *t, const char *name, struct slice *list, struct arena *a, struct err *e)
 {
@@ -274,7 +265,8 @@ static struct size size_gpt(const struct train_job *t)
 {
     int64_t c = t->width, kv = t->kv_heads ? t->kv_heads : t->heads, row = c + 2 * kv * (c / t->heads);
     int64_t inner = t->gated ? (8 * c / 3 + 31) / 32 * 32 : 4 * c, up = t->gated ? 2 * inner : inner;
-    struct size z = { .numbers = t->classes * c + t->context * (t->rotary ? c / t->heads : c) + 2 * c, .tensors = 5 + 16 * t->layers };
+    struct size z = { .numbers = t->classes * c + t->context * (t->rotary ? c / t->heads : c) + 2 * c,
+                     .tensors = 5 + 16 * t->layers };
     z.numbers += t->layers * (row * c + c * c + up * c + c * inner + (t->rms_norm ? 2 * c : 6 * c + row + up));
     return z;
 }

@@ -2,6 +2,7 @@
 /* type_train.h - the spec of a training job, as the API checks it and the engine takes it. */
 #pragma once
 #include "core/wire/job_type.h"
+#include "core/wire/spec_dataset.h"
 
 enum job_family { TRAIN_MLP, TRAIN_CNN, TRAIN_GPT, TRAIN_GBDT };
 enum job_objective { TRAIN_CLASSIFICATION, TRAIN_REGRESSION, TRAIN_MULTI_LABEL };
@@ -51,11 +52,7 @@ struct train_job {
     int64_t teacher_version;        /* 0: the latest at submit */
     double teacher_share;           /* of the loss; the rest is the labels' */
     double temperature;             /* at which probabilities are compared */
-    struct str label_column;        /* of the data set; the API fills it in at submit, like classes */
-    int64_t classes;                /* 0: the largest label + 1, or, of a number, one answer */
-    int format, target;             /* enum data_format, data_target; of the data set, like the next */
-    struct slice ignored_columns, category_columns;     /* struct str */
-    bool missing_values;            /* cells of features may be empty */
+    SPEC_DATASET;                   /* filled in at submit */
 };
 /* An empty list of layers means the default one; what the members of a family must be to each other. Called at submit, and by
  * the worker for

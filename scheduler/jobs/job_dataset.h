@@ -5,16 +5,15 @@
  * Memory: w->arena. Errors, with JSON pointers into the submission: NOT_FOUND, RESIDENCY (the version lies in another zone than
  * the job names), UNPROCESSABLE (a version of another format than the kind reads), INVALID. */
 #pragma once
+#include "core/wire/spec_dataset.h"
 #include "scheduler/jobs/job.h"
 
 struct job_dataset {
     int64_t version;
     struct uuid object_id;
-    struct str zone, data_class, label_column;
-    int64_t classes, column_count;
-    int format, target;             /* enum data_format, data_target */
-    struct slice ignored_columns, category_columns;     /* struct str */
-    bool missing_values;
+    struct str zone, data_class;
+    int64_t column_count;
+    SPEC_DATASET;
     int64_t room;                   /* bytes that the tenant may store in all */
 };
 extern const struct stmt *const job_dataset_stmts[];

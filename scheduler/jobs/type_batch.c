@@ -50,13 +50,8 @@ static enum errc take_dataset(struct work *w, struct job_submission *s, struct b
         return FAIL_AT(e, UNPROCESSABLE, "/spec/dataset_id", "A batch reads tables; this version has the format %s",
                        data_format_names[d.format]);
     t->dataset_version = d.version;
-    t->label_column = d.label_column;
+    t->set = d.set;
     t->classes = d.target == TARGET_CLASS ? d.classes : 0;
-    t->format = d.format;
-    t->target = d.target;
-    t->ignored_columns = d.ignored_columns;
-    t->category_columns = d.category_columns;
-    t->missing_values = d.missing_values;
     const struct job_found f = { .object_id = d.object_id, .zone = d.zone, .data_class = d.data_class, .version = d.version };
     return take(w, s, STR("dataset"), &f, e);
 }

@@ -54,11 +54,7 @@ enum errc job_prepare_optimise(struct work *w, struct job_submission *s, struct 
     TRY(check_pair(&o, &d, e));
     t->model_version = v.version;
     t->dataset_version = d.version;
-    t->label_column = d.label_column;
-    t->classes = d.classes;
-    t->format = d.format;
-    t->target = d.target;
-    t->ignored_columns = d.ignored_columns;
+    t->set = d.set;
     json_encode(&optimise_job_schema, t, &b);
     TRY(job_dataset_read_by(w, s, &d, &b, e));
     in[0] = (struct job_input){ STR("model"), v.object_id };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* type_serve.c - a serving job: the weights it reads, in the zone where they lie. It is tried again for as long as its deployment lives. */
+/* type_serve.c - a serving job: the weights it reads, in the zone where they lie. It is tried again for as long as its deployment
+ * lives. */
 #include "core/base/cleanup.h"
 #include "core/json/decode.h"
 #include "core/json/encode.h"
@@ -18,7 +19,8 @@ enum errc job_prepare_serve(struct work *w, struct job_submission *s, struct err
     struct job_input *input = ARENA_NEW(w->arena, struct job_input);
     TRY(json_decode(&serve_job_schema, s->job.spec.text, w->arena, &serve, e));
     TRY(object_get(w, serve.model_object_id, &o, e));
-    struct residency_question q = { .data_class = data_class_of(o.data_class), .zone = o.zone, .purpose = str_c(job_types[s->job.kind].purpose) };
+    struct residency_question q = { .data_class = data_class_of(o.data_class), .zone = o.zone,
+                                   .purpose = str_c(job_types[s->job.kind].purpose) };
     TRY(residency_check(w, RACT_SUBMIT, &q, false, NULL, e));
     s->job.zone = o.zone;
     s->job.data_class = o.data_class;
@@ -33,8 +35,10 @@ enum errc serve_job_make(struct work *w, const struct serve_order *o, struct job
     const struct serve_job serve = { o->name, o->model_id, o->model_version, o->object_id, o->knobs };
     json_encode(&serve_job_schema, &serve, &spec);
     s->job = (struct job){
-        .tenant_id = w->tenant_id, .job_id = uuid_v7(w->now_us), .name = str_fmt(w->arena, "serve %.*s", STR_ARG(o->name)), .kind = JOB_SERVE,
-        .state = JOB_PENDING, .reason = str_c(job_reason_names[JR_RESOURCES]), .message = STR(""), .spec = { str_dup(w->arena, buf_str(&spec)) },
+        .tenant_id = w->tenant_id, .job_id = uuid_v7(w->now_us), .name = str_fmt(w->arena, "serve %.*s", STR_ARG(o->name)),
+            .kind = JOB_SERVE,
+        .state = JOB_PENDING, .reason = str_c(job_reason_names[JR_RESOURCES]), .message = STR(""),
+            .spec = { str_dup(w->arena, buf_str(&spec)) },
         .pool = STR("default"), .queue = STR("default"), .slots = o->slots, .max_attempts = SERVE_ATTEMPTS,
         .max_runtime_s = SERVE_RUNTIME_S, .version = 1, .created_by = w->principal->user_id, .submitted_at = { w->now_us },
     };

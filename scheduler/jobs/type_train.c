@@ -151,13 +151,7 @@ enum errc job_prepare_train(struct work *w, struct job_submission *s, struct err
     TRY(json_decode(&train_job_schema, j->spec.text, w->arena, t, e));
     TRY(job_dataset_find(w, j, t->dataset_id, t->dataset_version, JOB_DATA_ROWS, &v, e));
     t->dataset_version = v.version;
-    t->label_column = v.label_column;
-    t->classes = v.classes;
-    t->format = v.format;
-    t->target = v.target;
-    t->ignored_columns = v.ignored_columns;
-    t->category_columns = v.category_columns;
-    t->missing_values = v.missing_values;
+    t->set = v.set;
     if (train_job_settle(t, w->arena, e) != ERR_OK)
         return job_spec_fault(w, e);
     TRY(check_family(t, v.column_count, e));

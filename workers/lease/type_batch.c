@@ -53,9 +53,9 @@ static enum errc read_table(struct batch *b, struct data_table *ret, struct err 
         return FAIL(e, INVALID, "a batch reads tables, not %s", data_format_names[j->format]);
     if (j->format == DATA_CSV && !j->category_columns.n)
         TRY(batch_table_names(b->c->arena, b->model, &names, e));
-    const struct data_schema schema = { .label = j->label_column, .classes = j->classes, .target = j->target,
-                                        .ignored = j->ignored_columns, .categories = j->category_columns,
-                                        .has_missing = j->missing_values, .features = names.items, .feature_count = names.n };
+    struct data_schema schema = spec_dataset_schema(&j->set);
+    schema.features = names.items;
+    schema.feature_count = names.n;
     TRY(open_named(b->c, "dataset", &text, e));
     enum errc rc = data_formats[j->format].read(b->c->arena, buf_str(&text), &schema, ret, e);
     secret_wipe(text.ptr, text.len);

@@ -26,8 +26,7 @@ static enum errc open_named(struct child *c, const char *name, struct buf *ret, 
 static enum errc read_table(struct child *c, const struct optimise_job *job, struct data_table *ret, struct err *e)
 {
     CLEANUP(buf_releasep) struct buf text = BUF(0);
-    const struct data_schema schema = { .label = job->label_column, .classes = job->classes, .target = job->target,
-                                        .ignored = job->ignored_columns };
+    const struct data_schema schema = spec_dataset_schema(&job->set);
     if (!data_formats[job->format].read)
         return FAIL(e, INVALID, "an optimise job reads tables, not %s", data_format_names[job->format]);
     TRY(open_named(c, "dataset", &text, e));

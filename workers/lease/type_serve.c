@@ -4,7 +4,8 @@
  * The agent opened the listener; nobody is told of it before READY, so what connects early waits. The key is made here, for this
  * lease, and dies with this process: the agent carries the request for its certificate to falaj-api and brings the certificate,
  * and the renewed ones, which new connections see. The machine's own key is not here (docs/adr/0034).
- * A request is read on the loop thread, computed by the batcher, answered from there. SIGTERM: what is open is served, then the end. */
+ * A request is read on the loop thread, computed by the batcher, answered from there. SIGTERM: what is open is served, then the
+ * end. */
 #include "workers/lease/type_serve_int.h"
 
 #include <poll.h>
@@ -33,7 +34,8 @@ static void serve_json(struct http_exchange *x, int status, const struct schema 
 void serve_fail(struct http_exchange *x, int status, const char *why)
 {
     struct str text = str_c(why);
-    serve_json(x, status, &infer_error_schema, &(struct infer_error){ str_is_utf8(text) ? text : STR("the request is not acceptable") });
+    serve_json(x, status, &infer_error_schema,
+               &(struct infer_error){ str_is_utf8(text) ? text : STR("the request is not acceptable") });
 }
 
 static struct slice describe(struct arena *a, const struct sig_tensor *t, size_t n)
@@ -129,7 +131,8 @@ static enum errc load(struct job_serve *s, const struct serve_knobs *k, struct e
     enum errc rc = infer_model_load(c->backend, c->pool, bytes.ptr, bytes.len, &s->model, e);
     secret_wipe(bytes.ptr, bytes.len);
     TRY(rc);
-    const struct batcher_options o = { .threads = c->hw.cores, .queue_requests = (size_t)(k->max_queue_size ? k->max_queue_size : SERVE_QUEUE),
+    const struct batcher_options o = { .threads = c->hw.cores,
+                                      .queue_requests = (size_t)(k->max_queue_size ? k->max_queue_size : SERVE_QUEUE),
                                        .batch_rows = (size_t)k->max_batch_size, .delay_us = k->max_queue_delay_microseconds,
                                        .timeout_us = k->default_timeout_microseconds };
     TRY(batcher_new(s->model, &o, &s->batcher, e));
@@ -166,7 +169,8 @@ static enum errc get_certificate(struct job_serve *s, struct x509_pair *ret, str
 static enum errc listen_with(struct job_serve *s, const struct x509_pair *own, struct err *e)
 {
     const struct http_server_options o = {
-        .listen_fd = s->child->listener, .loops = 1, .max_connections = 512, .body_max_default = BODY_MAX, .arena_max = REQUEST_ARENA,
+        .listen_fd = s->child->listener, .loops = 1, .max_connections = 512, .body_max_default = BODY_MAX,
+            .arena_max = REQUEST_ARENA,
         .on_request = on_request, .reject = on_reject, .ctx = s, .tls_cert_pem = own->cert_pem, .tls_key_pem = own->key_pem,
         .tls_client_ca_pem = s->child->grant.ca_pem, .require_client_cert = true,
     };
@@ -200,7 +204,8 @@ static void drain(struct job_serve *s)
     for (int ms = 0; ms < DRAIN_MS && http_server_open_exchanges(s->server); ms += POLL_MS)
         poll(NULL, 0, POLL_MS);
     batcher_get_stats(s->batcher, &stats);
-    child_log(s->child, "info: answered %lu requests of %lu rows in %lu batches, of at most %lu requests; %lu gave way, %lu came too late",
+    child_log(s->child, "info: answered %lu requests of %lu rows in %lu batches, of at most %lu requests; %lu gave way, %lu "
+                        "came too late",
               (unsigned long)stats.requests, (unsigned long)stats.rows, (unsigned long)stats.batches,
               (unsigned long)stats.batched_requests_max, (unsigned long)stats.gave_way, (unsigned long)stats.late);
 }

@@ -139,9 +139,7 @@ static enum errc read_data(struct child *c, const struct train_job *job, const s
         return FAIL(e, INVALID, "a train job needs its data set as input");
     CLEANUP(buf_releasep) struct buf text = BUF(0);
     TRY(child_open_input(c, 0, &text, e));
-    const struct data_schema schema = { .label = job->label_column, .classes = job->classes, .target = job->target,
-                                        .ignored = job->ignored_columns, .categories = job->category_columns,
-                                        .has_missing = job->missing_values };
+    const struct data_schema schema = spec_dataset_schema(&job->set);
     if (!data_formats[job->format].is_table) {     /* sequences stay in the text, which is kept for the run */
         char *kept = arena_try(c->arena, text.len + 1);
         if (!kept)
