@@ -4,6 +4,7 @@
  * Doubles try 15, 16 and 17 digits and take the first that reads back the same (17 always do: IEEE 754 binary64). */
 #include "core/json/encode.h"
 #include "core/base/assert.h"
+#include "core/base/cleanup.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -127,6 +128,16 @@ void json_encode_field(const struct field *f, const void *obj, struct buf *out)
         add_value(out, f, f->type, field_at(f, obj));
 }
 
+static bool has_default(const struct field *f, const void *obj)
+{
+    CLEANUP(buf_releasep) struct buf b = BUF(1 << 16);
+    add_value(&b, f, f->type, field_at(f, obj));
+    struct str text = buf_str(&b);
+    if (text.len >= 2 && *text.ptr == '"')
+        text = str_n(text.ptr + 1, text.len - 2);
+    return !b.overflow && str_eq_c(text, f->dflt);
+}
+
 void json_encode(const struct schema *s, const void *obj, struct buf *out)
 {
     char sep = '{';
@@ -135,7 +146,7 @@ void json_encode(const struct schema *s, const void *obj, struct buf *out)
         if (!(f->flags & F_OUT))
             continue;
         bool absent = field_is_absent(f, obj);
-        if (absent && !(f->flags & F_NULLOUT))
+        if ((absent && !(f->flags & F_NULLOUT)) || ((f->flags & F_LATE) && has_default(f, obj)))
             continue;
         size_t n = strlen(f->name);
         if (!buf_reserve(out, n + 4))

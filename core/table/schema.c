@@ -241,6 +241,8 @@ static enum errc check_field(const struct schema *s, const struct field *f, stru
         BAD("%s: field %s cannot come from the URL", s->name, f->name);
     if ((f->flags & F_REQ) && f->dflt)
         BAD("%s: field %s is required and has a default", s->name, f->name);
+    if ((f->flags & F_LATE) && (!f->dflt || f->has || f->type == FT_LIST || t == FT_SUB || t == FT_JSON))
+        BAD("%s: field %s is new to readers of the release before, so it needs a plain default", s->name, f->name);
     if (f->check && t != FT_STR)
         BAD("%s: field %s has a check but is no string", s->name, f->name);
     for (const struct field *o = s->fields; o < f; o++)

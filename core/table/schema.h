@@ -51,6 +51,8 @@ enum field_flag {
     F_MORE = 1 << 11,    /* seldom set: forms fold it away */
     F_DERIVED = 1 << 12, /* the API puts the value in itself, whatever a request says: no form, flag or example offers it */
     F_SEARCH = 1 << 14,  /* of a query: looks through texts, as `q` always does, so the call is heavy (api/lane.h) */
+    F_LATE = 1 << 15,    /* a member that readers of the release before do not know: not printed while it has its default,
+                            which must be what they do without it. Goes when no such reader is left (docs/howto/upgrade.md) */
     F_ALWAYS = 1 << 13,  /* never absent in an answer: required in its schema, as F_REQ is */
 };
 

@@ -48,7 +48,7 @@ SCHEMA_EXTERN(train_job, "A training job",
     FIELD(train_job, epochs, 0, .min = 1, .max = 10000, .dflt = "30", .doc = "Passes over the training rows"),
     FIELD(train_job, batch_size, 0, .min = 1, .max = 65536, .dflt = "32", .doc = "Rows, or sequences, per batch"),
     FIELD(train_job, accumulate, F_MORE, .min = 1, .max = 4096, .dflt = "1", .doc = "Batches whose gradients make one step"),
-    FIELD(train_job, ranks, F_MORE, .min = 0, .max = TRAIN_RANKS_MAX, .dflt = "1",
+    FIELD(train_job, ranks, F_MORE | F_LATE, .min = 0, .max = TRAIN_RANKS_MAX, .dflt = "1",
           .doc = "mlp, cnn, gpt: threads of the lease that share the batches of a step (1, 2, 4 or 8, which divides accumulate), "
                  "each with a model and its part of the optimiser's state; 0: by the processors. The model is the same for any "
                  "number"),

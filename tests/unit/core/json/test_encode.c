@@ -98,9 +98,36 @@ static void doubles(void **state)
     buf_release(&b);
 }
 
+struct late { int64_t ranks; int way; bool is_kept; struct str name; };
+static const char *const ways[] = { "fast", "slow", NULL };
+SCHEMA_OF(late, "A message with members that older readers do not know",
+          FIELD(late, ranks, F_LATE, .dflt = "1", .doc = "A number"),
+          FIELD_ENUM(late, way, F_LATE, ways, .dflt = "fast", .doc = "A word"),
+          FIELD(late, is_kept, F_LATE, .dflt = "false", .doc = "Yes or no"),
+          FIELD(late, name, F_LATE, .dflt = "x", .doc = "A text"));
+
+static void what_older_readers_do_not_know_is_left_out(void **state)
+{
+    (void)state;
+    static const struct { struct late value; const char *text; } rows[] = {
+        { { 1, 0, false, STR("x") }, "{}" },
+        { { 2, 0, false, STR("x") }, "{\"ranks\":2}" },
+        { { 1, 1, true, STR("x") }, "{\"way\":\"slow\",\"is_kept\":true}" },
+        { { 0, 0, false, STR("xx") }, "{\"ranks\":0,\"name\":\"xx\"}" },
+        { { 1, 0, false, STR("") }, "{\"name\":\"\"}" },
+    };
+    struct buf b = BUF(4096);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        buf_clear(&b);
+        json_encode(&late_schema, &rows[i].value, &b);
+        assert_string_equal(b.ptr, rows[i].text);
+    }
+    buf_release(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(every_type), cmocka_unit_test(nothing_and_overflow),
-                                        cmocka_unit_test(doubles) };
+                                        cmocka_unit_test(doubles), cmocka_unit_test(what_older_readers_do_not_know_is_left_out) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
