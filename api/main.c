@@ -156,8 +156,9 @@ static void drain(struct api *api, const struct config *cfg)
     int64_t until = clock_mono_us(&clock_system) + cfg->api_drain_ms * 1000;
     pipeline_wake(api->pipeline, UUID_NIL);
     struct timespec step = { 0, 10000000 };
+    /* Connections, not only exchanges: one that a client keeps alive may bring another call until it is closed. */
     while (clock_mono_us(&clock_system) < until &&
-           http_server_open_exchanges(api->people) + (api->nodes ? http_server_open_exchanges(api->nodes) : 0) > 0)
+           http_server_connections(api->people) + (api->nodes ? http_server_connections(api->nodes) : 0) > 0)
         nanosleep(&step, NULL);
 }
 

@@ -9,7 +9,7 @@
 #include "cli/dev/dev.h"
 #include "core/base/cleanup.h"
 
-enum { PORT_DEFAULT = 8080, PORT_TRIES = 100, DRAIN_MS = 100, GRACE_MS = 500, SLOTS_MIN = 8 };
+enum { PORT_DEFAULT = 8080, PORT_TRIES = 100, DRAIN_MS = 2000, GRACE_MS = 500, SLOTS_MIN = 8 };
 
 /* Takes a port for a daemon. port 0: any. Returns the port, or -1. The socket stays open as long as falaj dev runs, bound and not
  * listening: a daemon, which reuses addresses, may listen there, and nothing else of this machine gets the number, neither the

@@ -139,6 +139,7 @@ static void quiesce(struct http_loop *l)
     MHD_socket fd = MHD_quiesce_daemon(l->daemon);
     if (fd != MHD_INVALID_SOCKET)
         close(fd);
+    l->reap_at_us = l->now_us;          /* connections that are idle need not wait for their end */
 }
 
 /* Nothing may stay suspended when the daemon stops. */
