@@ -13,7 +13,12 @@
 #include <unistd.h>
 
 #define LOCK_KEY 0x46616c616a4d6967LL      /* "FalajMig" */
-enum { ARENA_MAX = 8 << 20, LOCK_TRIES = 600, LOCK_PAUSE_US = 100000, PREFLIGHT_RATE = 100 << 20 };
+enum { ARENA_MAX = 8 << 20, LOCK_TRIES = 600, LOCK_PAUSE_US = 100000, PREFLIGHT_RATE = 100 << 20,
+       STEP_TRIES = 120, STEP_PAUSE_US = 200000, STEP_PAUSES_MAX = 10 };
+
+/* Programs of the release before work on while an upgrade runs. Whoever needs a table waits behind a script that waits for its
+ * lock, so a try waits this long for each, is taken back, and comes again when what was under way may have ended. */
+static const char begin[] = "BEGIN; SET LOCAL lock_timeout = '2s'";
 
 static const char create_tables[] =
     "CREATE TABLE IF NOT EXISTS public.schema_migration (\n"
@@ -108,7 +113,7 @@ static enum errc apply_functions(struct run *r, struct err *e)
 static enum errc apply_in_transaction(struct run *r, const struct migration *m, int64_t *ret_ms, struct err *e)
 {
     int64_t start = clock_mono_us(&clock_system);
-    TRY(db_session_exec_script(r->session, "BEGIN", e));
+    TRY(db_session_exec_script(r->session, begin, e));
     if (db_session_exec_script(r->session, m->sql, e) != ERR_OK)
         return err_note(e, "in migration %s", m->name);
     /* A savepoint is refused outside a transaction. The script may have taken on a role; the record is written by the login. */
@@ -127,49 +132,58 @@ static enum errc apply_in_transaction(struct run *r, const struct migration *m, 
     return db_session_exec_script(r->session, "COMMIT", e);
 }
 
-static enum errc undo(struct run *r, enum errc rc)
-{
-    struct err ignored;
-    (void)!db_session_exec_script(r->session, "ROLLBACK", &ignored);
-    return rc;
-}
-
 static enum errc apply(struct run *r, const struct migration *m, struct err *e)
 {
     int64_t ms = 0;
-    enum errc rc = apply_in_transaction(r, m, &ms, e);
-    if (rc != ERR_OK)
-        return undo(r, rc);
+    TRY(apply_in_transaction(r, m, &ms, e));
     run_tell(r, "applied %s in %lld ms", m->name, (long long)ms);
     return ERR_OK;
 }
 
-static enum errc functions_alone(struct run *r, struct err *e)
+static enum errc functions_alone(struct run *r, const struct migration *none, struct err *e)
 {
-    TRY(db_session_exec_script(r->session, "BEGIN", e));
+    (void)none;
+    TRY(db_session_exec_script(r->session, begin, e));
     TRY(apply_functions(r, e));
     return db_session_exec_script(r->session, "COMMIT", e);
 }
 
-static enum errc helpers_alone(struct run *r, struct err *e)
+static enum errc helpers_alone(struct run *r, const struct migration *none, struct err *e)
 {
-    TRY(db_session_exec_script(r->session, "BEGIN", e));
+    (void)none;
+    TRY(db_session_exec_script(r->session, begin, e));
     TRY(functions_apply(r, r->schema->helpers, r->schema->nhelpers, e));
     return db_session_exec_script(r->session, "COMMIT", e);
+}
+
+/* One transaction until it is through, or fails by more than meeting others; nothing of a try is left. */
+static enum errc step(struct run *r, enum errc (*act)(struct run *r, const struct migration *m, struct err *e),
+                      const struct migration *m, struct err *e)
+{
+    for (int i = 1;; i++) {
+        enum errc rc = act(r, m, e);
+        if (rc == ERR_OK)
+            return ERR_OK;
+        struct err ignored;
+        (void)!db_session_exec_script(r->session, "ROLLBACK", &ignored);
+        if (rc != ERR_RETRY || i == STEP_TRIES)
+            return rc;
+        if (i == 1)
+            run_tell(r, "%s waits for calls that are under way", m ? m->name : "the functions");
+        usleep(STEP_PAUSE_US * (unsigned)(i < STEP_PAUSES_MAX ? i : STEP_PAUSES_MAX));
+        *e = (struct err){ 0 };
+    }
 }
 
 static enum errc apply_all(struct run *r, size_t nhelpers, size_t nfunctions, struct err *e)
 {
     const struct schema *s = r->schema;
-    enum errc rc;
     TRY(db_session_exec_script(r->session, create_tables, e));
-    if (nhelpers && (rc = helpers_alone(r, e)) != ERR_OK)
-        return undo(r, rc);
+    if (nhelpers)
+        TRY(step(r, helpers_alone, NULL, e));
     for (size_t i = r->napplied; i < s->nmigrations; i++)
-        TRY(apply(r, &s->migrations[i], e));
-    if (r->napplied == s->nmigrations && nfunctions && (rc = functions_alone(r, e)) != ERR_OK)
-        return undo(r, rc);
-    return ERR_OK;
+        TRY(step(r, apply, &s->migrations[i], e));
+    return r->napplied == s->nmigrations && nfunctions ? step(r, functions_alone, NULL, e) : ERR_OK;
 }
 
 static void show(struct run *r, enum migrate_mode mode)

@@ -11,6 +11,7 @@
 #include "core/db/session.h"
 #include "migrations/migrate.h"
 #include "tests/db/harness.h"
+#include "tests/lib/wait.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -22,12 +23,14 @@
 static struct pg_harness *pg;
 static struct err e;
 static char said[4000];
+static _Atomic bool is_waiting;
 
 static void say(void *ctx, const char *line)
 {
     (void)ctx;
     strncat(said, line, sizeof said - strlen(said) - 2);
     strcat(said, "\n");
+    is_waiting = is_waiting || strstr(line, "under way");
 }
 
 static int setup(void **state)
@@ -190,6 +193,39 @@ static void test_two_at_once_do_it_once(void **state)
     assert_int_equal(a + b, 1);
 }
 
+static void *run_alter(void *arg)
+{
+    static const struct migration list[] = { { 1, "0001_a.sql", "CREATE TABLE a (x int)", SUM_A },
+                                             { 2, "0002_b.sql", "ALTER TABLE a ADD COLUMN y int", SUM_B } };
+    return migrate(list, 2, MIGRATE_APPLY, arg) == ERR_OK ? arg : NULL;
+}
+
+/* A transaction of a program that works on holds the table: the script is taken back, so that others need not wait behind it, and
+ * comes again until it is through. */
+static void a_table_in_use_is_waited_for(void **state)
+{
+    (void)state;
+    const struct migration first = { 1, "0001_a.sql", "CREATE TABLE a (x int)", SUM_A };
+    struct err why = { 0 };
+    struct db_session *busy = NULL;
+    pthread_t other;
+    int n = 0;
+    void *done = NULL;
+    assert_int_equal(migrate(&first, 1, MIGRATE_APPLY, &n), ERR_OK);
+    assert_int_equal(db_session_new(pg_harness_conninfo(pg, NULL, "m"), "busy", 0, &busy, &why), ERR_OK);
+    assert_int_equal(db_session_exec_script(busy, "BEGIN; LOCK TABLE a IN ACCESS SHARE MODE", &why), ERR_OK);
+    is_waiting = false;
+    assert_int_equal(pthread_create(&other, NULL, run_alter, &n), 0);
+    WAIT_WHILE(!is_waiting);
+    assert_int_equal(db_session_exec_script(busy, "COMMIT", &why), ERR_OK);
+    pthread_join(other, &done);
+    assert_ptr_equal(done, &n);
+    assert_int_equal(n, 1);
+    assert_non_null(strstr(said, "0002_b.sql waits for calls that are under way"));
+    pg_harness_exec(pg, "m", "SELECT y FROM a");
+    db_session_free(busy);
+}
+
 /* Who waits and at what size, of what is pending alone; nothing is applied. And from a newer database there is no way down. */
 static void test_preflight_reads_and_changes_nothing(void **state)
 {
@@ -225,7 +261,7 @@ int main(void)
         cmocka_unit_test_setup(test_preflight_reads_and_changes_nothing, fresh),
         cmocka_unit_test_setup(test_apply_once_in_order, fresh), cmocka_unit_test_setup(test_changed_and_late_ones_are_refused, fresh),
         cmocka_unit_test_setup(test_failure_leaves_nothing, fresh), cmocka_unit_test_setup(test_two_at_once_do_it_once, fresh),
-        cmocka_unit_test_setup(functions_follow_their_text, fresh),
+        cmocka_unit_test_setup(functions_follow_their_text, fresh), cmocka_unit_test_setup(a_table_in_use_is_waited_for, fresh),
         cmocka_unit_test_setup(a_function_that_does_not_fit_takes_its_migration_back, fresh),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
