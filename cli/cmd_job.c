@@ -141,6 +141,16 @@ int cmd_job_clock(struct cli *c)
 }
 
 /* The figures of the whole step, and for people the operations as a table below them. */
+/* An object of figures, and for people its rows below it. */
+static void show_part(struct cli *c, const struct jval *part, const char *columns, const char *row_columns)
+{
+    CLEANUP(buf_releasep) struct buf raw = BUF(1 << 20);
+    (void)jval_encode(part, false, &raw);           /* of an answer that was read whole */
+    output_object(c, part, buf_str(&raw), columns);
+    if (is_for_people(c))
+        show_list(c, jval_get(part, "rows"), row_columns);
+}
+
 int cmd_job_report(struct cli *c)
 {
     const char *job;
@@ -151,15 +161,16 @@ int cmd_job_report(struct cli *c)
     if (rc != CLI_OK)
         return rc;
     const struct jval *result = jval_get(r.json, "result"), *profile = jval_get(result, "profile");
-    if (!profile)
-        return cli_fail(c, CLI_FAILED, "--profile-steps 20 of falaj job submit asks for one; it comes with the result",
-                        "the job %s has no profile", c->args[0]);
-    CLEANUP(buf_releasep) struct buf raw = BUF(1 << 20);
-    (void)jval_encode(profile, false, &raw);        /* of an answer that was read whole */
-    output_object(c, profile, buf_str(&raw),
-                  "steps:STEPS ms:MS data_wait:DATA-WAIT peak_gflops:PEAK-GFLOP/S peak_gbytes:PEAK-GB/S");
-    if (is_for_people(c))
-        show_list(c, jval_get(profile, "rows"), c->cmd->columns);
+    const struct jval *tuning = jval_get(result, "tuning");
+    if (!profile && !tuning)
+        return cli_fail(c, CLI_FAILED, "--profile-steps 20 or --tune-steps 20 of falaj job submit asks for one; it comes with "
+                        "the result", "the job %s has no profile and was not tuned", c->args[0]);
+    if (profile)
+        show_part(c, profile, "steps:STEPS ms:MS data_wait:DATA-WAIT peak_gflops:PEAK-GFLOP/S peak_gbytes:PEAK-GB/S",
+                  c->cmd->columns);
+    if (tuning)
+        show_part(c, tuning, "steps:STEPS seconds:SECONDS ms_before:MS-BEFORE ms_after:MS-AFTER bits_kept:SAME-BITS",
+                  "setting:SETTING value:VALUE ms:MS gain:GAIN chosen:CHOSEN why:WHY");
     return CLI_OK;
 }
 

@@ -24,6 +24,38 @@ SCHEMA_OF(train_profile, "Where the time of some steps went",
     FIELD_LIST(train_profile, rows, &train_profile_row_schema, 0, .max = TRAIN_PROFILE_ROWS_MAX,
                .doc = "By operation, longest first"));
 
+SCHEMA_OF(train_tuning_row, "A way of running that was tried",
+    FIELD(train_tuning_row, setting, F_REQ, .max = 16, .doc = "What was changed: threads, ranks, prefetch, precision, batches; "
+          "defaults (the first row: nothing), together (the last ones: what helped)"),
+    FIELD(train_tuning_row, value, F_REQ, .max = 80, .doc = "To what"),
+    FIELD(train_tuning_row, ms, F_REQ, .doc = "Milliseconds of a step, the median of the trial; 0: it could not be tried"),
+    FIELD(train_tuning_row, gain, F_REQ, .doc = "Steps per second beside those of the first row"),
+    FIELD(train_tuning_row, chosen, F_REQ, .doc = "The run goes on with it"),
+    FIELD(train_tuning_row, why, F_NOEMPTY, .max = 256, .doc = "Why it could not be tried"));
+
+SCHEMA_OF(train_tuning, "What was tried before the first step, and what was chosen",
+    FIELD(train_tuning, steps, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Steps of each trial, after two that warm up"),
+    FIELD(train_tuning, seconds, F_REQ, .doc = "Time that all trials took"),
+    FIELD(train_tuning, ms_before, F_REQ, .doc = "Milliseconds of a step by the defaults"),
+    FIELD(train_tuning, ms_after, F_REQ, .doc = "Milliseconds of a step as chosen"),
+    FIELD(train_tuning, bits_kept, F_REQ, .doc = "The model is the one that the spec makes without tuning, byte for byte"),
+    FIELD_LIST(train_tuning, rows, &train_tuning_row_schema, 0, .max = TRAIN_TUNING_ROWS_MAX,
+               .doc = "In the order of the trials"));
+
+SCHEMA_EXTERN(train_report, "The output report of a training: how it was run, and where its time went",
+    FIELD(train_report, family, F_REQ, .max = 16, .doc = "Model family"),
+    FIELD(train_report, backend, F_REQ, .max = 32, .doc = "Compute backend"),
+    FIELD(train_report, precision, F_REQ, .max = 8, .doc = "Of the numbers that its products multiply"),
+    FIELD(train_report, falaj, F_REQ, .max = 32, .doc = "Version of the worker"),
+    FIELD(train_report, parameters, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Numbers in the model"),
+    FIELD(train_report, batch_size, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Rows of a batch, as it was run"),
+    FIELD(train_report, accumulate, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Batches of a step"),
+    FIELD(train_report, ranks, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Ranks that shared them"),
+    FIELD(train_report, threads, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Threads in all"),
+    FIELD(train_report, prefetch, F_REQ, .doc = "Rows were fetched by a thread of their own"),
+    FIELD_SUB(train_report, profile, &train_profile_schema, 0, .doc = "Where the time of the steps of `profile_steps` went"),
+    FIELD_SUB(train_report, tuning, &train_tuning_schema, 0, .doc = "What was tried for `tune_steps`"));
+
 SCHEMA_EXTERN(train_figures, "Figures of a trained model",
     FIELD_OPT(train_figures, holdout_accuracy, 0, .doc = "Share of the held-out rows that it labels rightly"),
     FIELD_OPT(train_figures, holdout_loss, 0, .doc = "Mean loss over the held-out rows"),
@@ -36,6 +68,7 @@ SCHEMA_EXTERN(train_figures, "Figures of a trained model",
     FIELD(train_figures, backend, F_REQ, .max = 32, .doc = "Compute backend"),
     FIELD(train_figures, precision, 0, .max = 8, .doc = "Of the numbers that its products multiply: fp32 or bf16"),
     FIELD_SUB(train_figures, profile, &train_profile_schema, 0, .doc = "Where the time of the steps of `profile_steps` went"),
+    FIELD_SUB(train_figures, tuning, &train_tuning_schema, 0, .doc = "What was tried for `tune_steps`, and what was chosen"),
     FIELD_I64S(train_figures, holdout_rows, F_NOEMPTY, .max = HOLDOUT_ROWS_MAX, .doc = "Numbers of the held-out rows, if they are few"),
     FIELD_ID(train_figures, model_object_id, "obj", 0, .doc = "The model"));
 

@@ -21,6 +21,20 @@ struct train_profile {
 };
 enum { TRAIN_PROFILE_ROWS_MAX = 64 };
 
+/* What was tried before the first step (workers/compute/train/tune.h): each way alone beside the defaults, then together. */
+struct train_tuning_row {
+    struct str setting, value, why;     /* why: it could not be tried; empty: it was */
+    double ms, gain;                    /* of a step; the first row's ms / this one's */
+    bool chosen;
+};
+struct train_tuning {
+    int64_t steps;                      /* of each trial; 0: none was asked for */
+    double seconds, ms_before, ms_after;
+    bool bits_kept;                     /* what was chosen makes the model that the spec makes untuned */
+    struct slice rows;                  /* struct train_tuning_row, at most TRAIN_TUNING_ROWS_MAX */
+};
+enum { TRAIN_TUNING_ROWS_MAX = 32 };
+
 struct train_figures {
     bool has_holdout_accuracy, has_holdout_loss, has_train_loss;
     double holdout_accuracy, holdout_loss, train_loss;
@@ -31,8 +45,18 @@ struct train_figures {
     struct str backend;
     struct str precision;               /* of its products; absent: of an older worker, or of trees */
     struct train_profile profile;       /* steps 0: none was asked for */
+    struct train_tuning tuning;         /* steps 0: none was asked for */
     struct slice holdout_rows;          /* int64_t row numbers from 0; none when there are more than HOLDOUT_ROWS_MAX */
     struct uuid model_object_id;
+};
+
+/* The output "report" of a training that was watched or tuned, as JSON: figures to keep beside the model. */
+struct train_report {
+    struct str family, backend, precision, falaj;
+    int64_t parameters, batch_size, accumulate, ranks, threads;
+    bool prefetch;
+    struct train_profile profile;
+    struct train_tuning tuning;
 };
 
 struct convert_figures {
@@ -68,7 +92,7 @@ struct batch_figures {
     double accuracy, rows_per_second, seconds;
     struct str backend;
 };
-extern const struct schema train_figures_schema, convert_figures_schema, optimise_figures_schema,
+extern const struct schema train_figures_schema, train_report_schema, convert_figures_schema, optimise_figures_schema,
                            run_figures_schema, batch_figures_schema, batch_progress_schema;
 
 /* Writes the output's object into the figures that go with it. */

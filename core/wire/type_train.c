@@ -85,6 +85,11 @@ SCHEMA_EXTERN(train_job, "A training job",
           .doc = "Version of start_from; 0: the latest at submit"),
     FIELD(train_job, profile_steps, F_MORE, .min = 0, .max = 1000, .dflt = "0",
           .doc = "mlp, cnn, gpt: steps of which the result says where their time went, by operation; 0: none"),
+    FIELD(train_job, tune_steps, F_MORE, .min = 0, .max = 1000, .dflt = "0",
+          .doc = "mlp, cnn, gpt: steps of each way of running (threads, ranks, prefetch, precision where it is auto) that is "
+                 "tried before the first step; the run goes on with the fastest. 0: none is tried"),
+    FIELD(train_job, tune_batches, F_MORE, .dflt = "false",
+          .doc = "With tune_steps: a step may be cut into other batches, too; its rows stay, its sums round otherwise"),
     FIELD_ID(train_job, teacher, "mdl", F_MORE,
              .doc = "mlp, cnn: a model of any family with the same columns and classes, whose probabilities it learns from "
                     "beside the labels; absent: none"),
@@ -168,6 +173,15 @@ static enum errc settle_precision(const struct train_job *t, struct err *e)
     return ERR_OK;
 }
 
+static enum errc settle_tuning(const struct train_job *t, struct err *e)
+{
+    if (t->tune_steps && t->family == TRAIN_GBDT)
+        return FAIL_AT(e, INVALID, "/tune_steps", "is for mlp, cnn and gpt: gbdt has no steps that could be run in other ways");
+    if (t->tune_batches && !t->tune_steps)
+        return FAIL_AT(e, INVALID, "/tune_batches", "needs tune_steps, the length of a trial");
+    return ERR_OK;
+}
+
 static enum errc settle_ranks(const struct train_job *t, struct err *e)
 {
     if (t->ranks <= 1)
@@ -208,6 +222,7 @@ enum errc train_job_settle(struct train_job *t, struct arena *a, struct err *e)
     TRY(settle_start(t, e));
     TRY(settle_precision(t, e));
     TRY(settle_ranks(t, e));
+    TRY(settle_tuning(t, e));
     TRY(settle_teacher(t, e));
     return t->family == TRAIN_GPT ? settle_gpt(t, e) : ERR_OK;
 }

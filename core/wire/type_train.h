@@ -48,6 +48,8 @@ struct train_job {
     struct uuid start_from;         /* a model whose weights it begins with; nil: with random ones */
     int64_t start_version;          /* 0: the latest at submit */
     int64_t profile_steps;          /* watched after the first two; 0: none */
+    int64_t tune_steps;             /* of each way of running that is tried before the first step; 0: none */
+    bool tune_batches;              /* the tuner may cut a step into other batches, which rounds otherwise */
     struct uuid teacher;            /* a model whose probabilities it learns from beside the labels; nil: none */
     int64_t teacher_version;        /* 0: the latest at submit */
     double teacher_share;           /* of the loss; the rest is the labels' */

@@ -256,3 +256,31 @@ test('ranks share a step and leave no trace in the model; what cannot be shared 
   await refused(submit({ ranks: 4 }, { cpu_milli: 2000 }), 'unprocessable', '/spec/ranks', /at least 4000 are needed/);
   await refused(submit({ family: 'gbdt' }, { gpus: 1 }), 'unprocessable', '/gpus', /Ask for no gpus/);
 }, 120_000);
+
+test('a tuned training says what it tried, makes the model of an untuned one, and leaves a report beside it', async () => {
+  const set = (await upload(api, digitsCsv, 'tuned')).dataset_id;
+  const spec = { hidden: [32], epochs: 4, batch_size: 8, accumulate: 4 };
+  const plain = await train(api, set, spec);
+  const tuned = await train(api, set, { ...spec, tune_steps: 4, profile_steps: 5 });
+  const { tuning } = tuned.result;
+  expect(tuning).toMatchObject({ steps: 4, bits_kept: true });
+  expect(tuning.rows[0]).toMatchObject({ setting: 'defaults', gain: 1 });
+  expect(tuning.rows.map((r: any) => r.setting)).toContain('prefetch');
+  expect(tuning.rows.map((r: any) => r.setting)).not.toContain('batches');
+  expect(tuning.rows.filter((r: any) => r.chosen)).toHaveLength(1);
+  for (const figure of ['train_loss', 'holdout_loss', 'holdout_accuracy'])
+    expect(tuned.result[figure]).toBe(plain.result[figure]);
+  const left = must(await api.get(`/v1/jobs/${tuned.job_id}/outputs`), 200).data;
+  expect(left.map((o: any) => [o.name, o.kind])).toEqual([['model', 'model'], ['report', 'artifact']]);
+  expect(must(await api.get(`/v1/jobs/${plain.job_id}/outputs`), 200).data.map((o: any) => o.name)).toEqual(['model']);
+  const report = await api.get(`/v1/jobs/${tuned.job_id}/outputs/report`);
+  expect(report.status).toBe(200);
+  expect(JSON.parse(report.text)).toMatchObject({ family: 'mlp', batch_size: 8, accumulate: 4, tuning, profile: { steps: 5 } });
+  const model = await register('tuned', tuned.job_id);
+  expect(model.model_id).toMatch(/^mdl_/);
+  const free = await train(api, set, { ...spec, precision: 'auto', tune_steps: 3, tune_batches: true });
+  expect(free.result.tuning.rows.map((r: any) => r.setting)).toContain('batches');
+  const bad = await api.post('/v1/jobs', { name: 'x', kind: 'train', spec: { dataset_id: set, ...spec, tune_batches: true } });
+  expect(problemOf(bad).code).toBe('invalid_argument');
+  expect(bad.text).toContain('needs tune_steps');
+}, 120_000);

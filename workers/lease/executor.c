@@ -293,7 +293,8 @@ static void watch(struct run *r, struct err *e)
 
 void executor_run(const struct executor_env *env, struct held *h)
 {
-    struct run r = { .env = env, .held = h, .g = held_grant(h), .arena = arena_new(ARENA_MAX), .output = -1, .socket = -1,
+    struct run r = { .env = env, .held = h, .g = held_grant(h), .arena = arena_new(ARENA_MAX), .output = -1, .artifact = -1,
+                     .socket = -1,
                      .listener = -1, .dir_lock = -1,
                      .keeper_end = -1 };
     for (size_t i = 0; i < INPUTS_MAX; i++)
@@ -315,6 +316,7 @@ void executor_run(const struct executor_env *env, struct held *h)
     for (size_t i = 0; i < INPUTS_MAX; i++)
         fd_closep(&r.inputs[i]);
     fd_closep(&r.output);
+    fd_closep(&r.artifact);
     fd_closep(&r.socket);
     fd_closep(&r.listener);
     cage_free(r.cage);

@@ -45,8 +45,9 @@ struct run {
     void *figures;                      /* of the kind's result schema; NULL: none came */
     struct err failed;                  /* code OK: none */
     bool asks_again;                    /* the program asked to be queued again */
-    /* of a kind that makes artifacts: those that were sent, and the place of the next */
-    struct lease_output artifacts[LEASE_OUTPUTS_MAX];
+    /* of a kind that makes artifacts, before its model if it makes one: those that were sent, and the place of the next */
+    struct lease_output artifacts[LEASE_OUTPUTS_MAX + 1];           /* the last one: the model */
+    int artifact;                       /* file of that place; output is the model's */
     size_t n_artifacts;
     bool has_place;
 };

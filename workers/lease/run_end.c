@@ -18,13 +18,14 @@ enum { LOST_CHILDREN_MAX = 3 };
 static void say_success(struct run *r)
 {
     CLEANUP(buf_releasep) struct buf json = BUF(LEASE_RESULT_MAX);
-    struct lease_output model = { STR("model"), r->object_id };
-    if (r->has_output)
+    size_t n = r->n_artifacts;
+    if (r->has_output) {
         job_result_set_object(run_result_schema(r), r->figures, r->object_id);
+        r->artifacts[n++] = (struct lease_output){ STR("model"), r->object_id };
+    }
     json_encode(run_result_schema(r), r->figures, &json);
-    const struct slice outputs = r->has_output ? (struct slice){ &model, 1 } : (struct slice){ r->artifacts, r->n_artifacts };
     held_finish(r->held, &(struct lease_item){ .event = LE_SUCCEED, .has_exit_code = !r->has_output, .result = { buf_str(&json) },
-                                               .outputs = outputs });
+                                               .outputs = { r->artifacts, n } });
 }
 
 static bool may_go_on(const struct run *r)

@@ -35,10 +35,10 @@ enum errc run_on_place(struct run *r, struct str name, struct err *e)
     const char *why;
     if (r->has_place || r->has_output || r->has_result || r->n_artifacts == LEASE_OUTPUTS_MAX || !check_slug(name, &why))
         return FAIL(e, DAMAGED, "the child wants a place where none is expected");
-    fd_closep(&r->output);
-    TRY(run_file(r, &r->output, e));
+    fd_closep(&r->artifact);
+    TRY(run_file(r, &r->artifact, e));
     r->artifacts[r->n_artifacts].name = str_dup(r->arena, name);
-    TRY(run_give_place(r, r->artifacts[r->n_artifacts].name, LO_ARTIFACT, r->output, e));
+    TRY(run_give_place(r, r->artifacts[r->n_artifacts].name, LO_ARTIFACT, r->artifact, e));
     r->has_place = true;
     return ERR_OK;
 }
@@ -49,7 +49,7 @@ enum errc run_on_given(struct run *r, struct str body, struct err *e)
     if (!r->has_place || body.len != sizeof about)
         return FAIL(e, DAMAGED, "the child gave an artifact that it has no place for");
     memcpy(&about, body.ptr, sizeof about);
-    const struct delivery d = { r->client, r->arena, r->output, r->object_id, r->part_bytes_max, about };
+    const struct delivery d = { r->client, r->arena, r->artifact, r->object_id, r->part_bytes_max, about };
     TRY(run_deliver(r, &d, e));
     r->has_place = false;
     r->artifacts[r->n_artifacts++].object_id = r->object_id;

@@ -17,10 +17,12 @@
 #include "workers/compute/train/engine.h"
 #include "workers/compute/train/live.h"
 #include "workers/compute/train/teacher.h"
+#include "workers/compute/train/tune.h"
+#include "workers/lease/child_place.h"
 #include "workers/lease/ckpt_link.h"
 #include "workers/lease/work_type.h"
 
-static const size_t RESULT_MAX = 60 * 1024;
+static const size_t RESULT_MAX = 60 * 1024, REPORT_MAX = 256 * 1024;
 
 /* A point of the job's curves: of an evaluation, or between two of them (live.h). */
 struct train_point {
@@ -113,8 +115,16 @@ static bool should_stop(void *ctx)
     return *((const struct telling *)ctx)->child->stop;
 }
 
-static void result_write(const struct child *c, const struct train_result *r, bool is_net, double seconds, struct buf *b)
+/* How the run goes: as the spec stands, or as a tuner chose. */
+struct way {
+    const struct train_task *task;
+    struct tune_way at;
+    struct train_tuning table;          /* steps 0: not tuned */
+};
+
+static void result_write(const struct child *c, const struct train_result *r, const struct way *w, double seconds, struct buf *b)
 {
+    bool is_net = w->task->spec->family != TRAIN_GBDT;
     struct train_figures f = {
         isfinite(r->holdout_accuracy), isfinite(r->holdout_loss), isfinite(r->train_loss), r->holdout_accuracy, r->holdout_loss,
             r->train_loss,
@@ -122,6 +132,7 @@ static void result_write(const struct child *c, const struct train_result *r, bo
         .early_stopped = r->end == TRAIN_EARLY_STOPPED,
         .backend = str_c(!is_net && (c->backend->properties & BE_DEVICE) ? "cpu" : c->backend->name),     /* trees use no card */
         .precision = is_net ? r->is_bf16 ? STR("bf16") : STR("fp32") : STR_NULL, .profile = r->profile,
+        .tuning = w->table,
     };
     if (r->holdout_count <= HOLDOUT_ROWS_MAX) {
         int64_t *rows = ARENA_ARRAY(c->arena, int64_t, r->holdout_count + 1);
@@ -130,6 +141,35 @@ static void result_write(const struct child *c, const struct train_result *r, bo
         f.holdout_rows = (struct slice){ rows, r->holdout_count };
     }
     json_encode(&train_figures_schema, &f, b);
+}
+
+/* The output "report" of a run that was watched or tuned. */
+static enum errc give_report(struct child *c, const struct train_result *r, const struct way *w, struct err *e)
+{
+    CLEANUP(buf_releasep) struct buf b = BUF(REPORT_MAX);
+    const struct train_job *s = w->task->spec;
+    const struct train_report report = {
+        .family = str_c(job_family_names[s->family]), .backend = str_c(c->backend->name),
+        .precision = r->is_bf16 ? STR("bf16") : STR("fp32"), .falaj = STR(FALAJ_VERSION), .parameters = (int64_t)r->parameters,
+        .batch_size = w->at.batch_size, .accumulate = w->at.accumulate, .ranks = w->at.ranks, .threads = w->at.threads,
+        .prefetch = w->at.prefetches, .profile = r->profile, .tuning = w->table };
+    struct child_place p;
+    if (!r->profile.steps && !w->table.steps)
+        return ERR_OK;
+    json_encode(&train_report_schema, &report, &b);
+    enum errc rc = child_place_open(c, STR("report"), &p, e);
+    if (rc == ERR_OK)
+        rc = child_place_add(&p, b.ptr, b.len, e);
+    if (rc == ERR_OK)
+        return child_place_close(&p, e);
+    child_place_drop(&p);
+    return rc;
+}
+
+static enum errc give(struct child *c, const struct train_result *r, const struct way *w, struct str result, struct err *e)
+{
+    TRY(give_report(c, r, w, e));
+    return child_deliver(c, buf_str(&r->model), result, e);
 }
 
 static enum errc read_data(struct child *c, const struct train_job *job, const struct st_file *start, struct train_data *ret,
@@ -228,7 +268,9 @@ static enum errc run(struct child *c, struct err *e)
     struct train_data data = { 0 };
     TRY(json_decode(&train_job_schema, c->grant.lease.spec.text, c->arena, &job, e));
     TRY(train_job_settle(&job, c->arena, e));
+    bool ranks_are_free = job.ranks <= 1;
     settle_ranks(c, &job);
+    CLEANUP(tuned_release) struct tuned tuned = { 0 };
     CLEANUP(ckpt_link_freep) struct ckpt_link *link = NULL;
     CLEANUP(buf_releasep) struct buf weights = BUF(0);
     const struct st_file *start;
@@ -252,6 +294,13 @@ static enum errc run(struct child *c, struct err *e)
                                         .should_stop = should_stop };
     struct train_result r = { 0 };
     int64_t began = clock_mono_us(&clock_system);
+    struct way way = { &task, { pool_threads(c->pool), job.ranks, job.batch_size, job.accumulate, false, false }, { 0 } };
+    if (job.tune_steps) {
+        TRY(tune(c->arena, &task, pool_threads(c->pool), ranks_are_free, &obs, &tuned, e));
+        task = tuned.task;
+        way.at = tuned.way;
+        way.table = tuned.table;
+    }
     enum errc rc = train_run(c->arena, &task, &obs, &r, e);
     if (rc == ERR_CONFLICT && link) {   /* of this job, so another version of Falaj or another backend wrote it */
         child_log(c, "warning: %s; starting anew", e->msg);
@@ -266,8 +315,8 @@ static enum errc run(struct child *c, struct err *e)
     if (r.end == TRAIN_PREEMPTED) {
         FAIL(e, RETRY, "told to stop after step %ld", (long)r.steps);
     } else {
-        result_write(c, &r, job.family != TRAIN_GBDT, (double)(clock_mono_us(&clock_system) - began) / 1e6, &json);
-        rc = child_deliver(c, buf_str(&r.model), buf_str(&json), e);
+        result_write(c, &r, &way, (double)(clock_mono_us(&clock_system) - began) / 1e6, &json);
+        rc = give(c, &r, &way, buf_str(&json), e);
     }
     train_result_release(&r);
     return rc;

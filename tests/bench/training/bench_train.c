@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_train.c - the least processor time of a training step on one thread: bench_train gpt|cnn|mlp STEPS [fp32|bf16]. Prints
- * one line of JSON with seconds per step, GFLOP/s of its products (net_flops) and those of a square product of 768 in the same
- * minute and precision. */
+/* bench_train.c - the least processor time of a training step on one thread: bench_train gpt|cnn|mlp STEPS [fp32|bf16 [ROWS]].
+ * Prints one line of JSON with seconds per step, GFLOP/s of its products (net_flops) and those of a square product of 768 in the
+ * same minute and precision. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,7 @@ int main(int argc, char **argv)
         { .family = TRAIN_MLP, .hidden = LIST(512, 256) },
     };
     const struct net_shape shapes[] = { { 256, 256, NET_CLASSES }, { 3072, 10, NET_CLASSES }, { 784, 10, NET_CLASSES } };
-    static const size_t rows[] = { 8, 32, 64 };
+    size_t rows[] = { 8, 32, 64 };
     bool is_bf16 = argc > 3 && !strcmp(argv[3], "bf16");
     int which = argc < 3 ? -1 : !strcmp(argv[1], "gpt") ? 0 : !strcmp(argv[1], "cnn") ? 1 : !strcmp(argv[1], "mlp") ? 2 : -1;
     const struct backend *be;
@@ -53,7 +53,9 @@ int main(int argc, char **argv)
     struct err e = { 0 };
     double best = 1e9, peak = 0, loss;
     if (which < 0)
-        return fprintf(stderr, "usage: bench_train gpt|cnn|mlp STEPS [fp32|bf16]\n"), 2;
+        return fprintf(stderr, "usage: bench_train gpt|cnn|mlp STEPS [fp32|bf16 [ROWS]]\n"), 2;
+    if (argc > 4 && atoi(argv[4]) > 0 && (size_t)atoi(argv[4]) <= rows[which])
+        rows[which] = (size_t)atoi(argv[4]);
     hw_read(&hw);
     const struct net_spec spec = { ELEM_F32, &jobs[which], shapes[which], rows[which], .has_update = true, .is_bf16 = is_bf16 };
     if (backend_choose("auto", &hw, NULL, NULL, &be, &e) != ERR_OK || be->open(be, NULL, &c, &e) != ERR_OK

@@ -21,7 +21,7 @@ static const struct member {
     { "best_holdout_loss", AT(best.holdout_loss), true }, { "best_holdout_accuracy", AT(best.holdout_accuracy), true },
 };
 enum { MEMBERS = sizeof members / sizeof *members };
-_Static_assert((int)MEMBERS <= (int)CKPT_PAIRS_MAX, "the metadata has room for all members");
+_Static_assert((int)MEMBERS + 1 <= (int)CKPT_PAIRS_MAX, "the metadata has room for all members");
 
 static bool bits_parse(struct str s, double *ret)
 {

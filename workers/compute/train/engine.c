@@ -158,7 +158,7 @@ static enum errc end_step(struct engine *g, int64_t *began_us, bool *ret_over, e
         g->at.epoch++;
         g->at.taken = 0;
     }
-    if (is_round || is_late || g->at.step == g->total_steps) {
+    if ((is_round || is_late || g->at.step == g->total_steps) && !g->job->is_trial) {
         TRY(end_round(g, *began_us, &has_lost_patience, e));
         *began_us = clock_mono_us(g->job->clock);
     }
@@ -215,7 +215,7 @@ static enum errc finish(struct engine *g, struct train_result *r, struct err *e)
     r->profile = g->profiled;
     r->holdout_count = job->data->holdout_count;
     r->holdout_indices = job->data->holdout;
-    if (r->end == TRAIN_PREEMPTED || comm_rank(g->comm))
+    if (r->end == TRAIN_PREEMPTED || comm_rank(g->comm) || job->is_trial)
         return ERR_OK;
     float *params = g->best;
     if (!use_best) {
@@ -296,14 +296,18 @@ static enum errc setup(struct engine *g, struct err *e)
     g->target = arena_try(g->arena, items * answers * sizeof(int32_t));
     g->picked = arena_try(g->arena, items * answers * sizeof(int32_t));
     g->rows = arena_try(g->arena, rows * sizeof *g->rows);
+    g->next = arena_try(g->arena, rows * sizeof *g->next);
     bool keeps_best = s->early_stop_patience > 0 && !comm_rank(g->comm);
     if (keeps_best)
         g->best = arena_try(g->arena, bytes);
     if (job->taught)
         g->soft = arena_try(g->arena, rows * job->data->shape.outputs * sizeof *g->soft);
     g->scores = arena_try(g->arena, (engine_eval_batches(g) + 1) * sizeof *g->scores);
-    if (!g->x || (job->taught && !g->soft) || !g->target || !g->picked || !g->rows || !g->scores || (keeps_best && !g->best))
+    if (!g->x || (job->taught && !g->soft) || !g->target || !g->picked || !g->rows || !g->next || !g->scores
+        || (keeps_best && !g->best))
         return FAIL(e, LIMIT, "the training state does not fit in the memory of this job");
+    if (job->prefetches)
+        TRY(prefetch_new(g->arena, job->data, job->taught, rows, g->net->items * answers, &g->prefetch, e));
     g->total_steps = total_steps(g);
     net_init(g->net, (uint64_t)s->seed);
     return job->start ? engine_start(g, e) : ERR_OK;
@@ -341,6 +345,7 @@ enum errc train_run(struct arena *a, const struct train_task *job, const struct 
     struct train_result r = { .model = BUF(MODEL_BYTES_MAX) };
     TRY(job->backend->open(job->backend, job->pool, &g.ctx, e));
     enum errc rc = run(&g, &r, e);
+    prefetch_free(g.prefetch);
     engine_sums_release(&g);
     net_free(g.net);
     job->backend->close(g.ctx);

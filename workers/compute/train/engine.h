@@ -67,6 +67,9 @@ struct train_task {
     const struct ckpt_store *store;         /* of checkpoints; NULL: none, and a stopped run then loses its work */
     int64_t checkpoint_every_steps;         /* 0: only when stopped */
     size_t memory_max_bytes;                /* model, gradients, optimiser, activations; 0: 1 GiB */
+    bool prefetches;                        /* rows of the next batch on a thread of their own (prefetch.h) */
+    bool is_trial;                          /* steps alone: nothing is evaluated, and no model is made (tune.h) */
+    struct str tuned;                       /* what a tuner chose that shows in bits; goes into checkpoints (tune.h) */
     struct comm *comm;                      /* this is one rank of several (comm.h); NULL: alone, or spec->ranks threads */
 };
 

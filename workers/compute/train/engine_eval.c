@@ -11,8 +11,14 @@ void engine_gather(struct engine *g, const uint32_t *rows, size_t n)
 {
     int64_t began = clock_mono_us(g->job->clock);
     size_t classes = g->job->data->shape.outputs;
-    g->job->data->fetch(g->job->data, rows, n, g->x, g->target);
-    for (size_t i = 0; g->soft && i < n; i++)
+    struct prefetch_batch b = { g->x, g->target, g->soft };
+    bool is_there = g->prefetch && prefetch_take(g->prefetch, rows, n, &b);
+    g->x = b.x;
+    g->target = b.target;
+    g->soft = b.soft;
+    if (!is_there)
+        g->job->data->fetch(g->job->data, rows, n, g->x, g->target);
+    for (size_t i = 0; g->soft && !is_there && i < n; i++)
         memcpy(g->soft + i * classes, g->job->taught + rows[i] * classes, classes * sizeof *g->soft);
     g->fetch_us += clock_mono_us(g->job->clock) - began;
     net_put(g->net, g->x, g->target, n);

@@ -4,6 +4,7 @@
 #pragma once
 #include "workers/compute/train/comm.h"
 #include "workers/compute/train/cursor.h"
+#include "workers/compute/train/prefetch.h"
 
 enum { LANES_KEPT_MAX = 3 };        /* of COMM_RANKS_MAX lanes */
 struct lanes {                      /* sums of gradients that wait for their right side (engine_step.c) */
@@ -28,7 +29,8 @@ struct engine {
     float *best;                            /* parameters of the best epoch, or NULL */
     void *x;                                /* one batch: floats, or tokens */
     void *target, *picked;                  /* what is right, and what the net says: i32 classes, or floats */
-    uint32_t *rows;
+    uint32_t *rows, *next;
+    struct prefetch *prefetch;              /* NULL: a batch is fetched when it is needed */
     float *soft;                            /* a teacher's probabilities of the batch, or NULL */
     int64_t fetch_us;                       /* spent on getting rows, in all */
     struct profile profile;                 /* times NULL: no step is watched */

@@ -110,6 +110,8 @@ enum errc engine_save(struct engine *g, bool wait, struct err *e)
     if (g->best && at.best.epoch > 0)
         TRY(add_tensors(g, a, g->best, "best.", t, &n, e));
     size_t count = cursor_pairs(a, &at, pairs);
+    if (g->job->tuned.len)
+        pairs[count++] = (struct st_pair){ STR("tuned"), g->job->tuned };
     TRY(ckpt_write(&file, run_digest(g), g->at.step, t, n, pairs, count, e));
     return g->job->store->save(g->job->store->ctx, g->at.step, &file, wait, e);
 }

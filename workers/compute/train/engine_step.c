@@ -101,9 +101,36 @@ static enum errc update(struct engine *g, const struct step_scalars *at, size_t 
     return ERR_OK;
 }
 
-enum errc engine_batches(struct engine *g, size_t rows, struct step_scalars *at, double *ret_loss, struct err *e)
+/* Row numbers of the n rows from place `from` of an epoch on. */
+static void order(const struct engine *g, int64_t epoch, size_t from, size_t n, uint32_t *ret)
 {
     const struct train_data *d = g->job->data;
+    for (size_t i = 0; i < n; i++)
+        ret[i] = d->train[shuffle_at((uint64_t)g->job->spec->seed, (uint64_t)epoch, d->train_count, (uint64_t)from + i)];
+}
+
+/* Behind `slot` of this step's `rows`: its next batch here, or the first of the next step. */
+static void fetch_ahead(struct engine *g, size_t slot, size_t rows, size_t first, size_t each)
+{
+    const struct train_job *s = g->job->spec;
+    size_t batch = (size_t)s->batch_size, all = g->job->data->train_count, taken = (size_t)g->at.taken;
+    int64_t epoch = g->at.epoch;
+    if (slot + 1 == first + each || (slot + 1) * batch >= rows) {
+        bool is_end = taken + rows == all;
+        taken = is_end ? 0 : taken + rows;
+        epoch += is_end;
+        rows = all - taken < batch * (size_t)s->accumulate ? all - taken : batch * (size_t)s->accumulate;
+        slot = first;
+    } else {
+        slot++;
+    }
+    size_t from = slot * batch, n = from >= rows ? 0 : rows - from < batch ? rows - from : batch;
+    order(g, epoch, taken + from, n, g->next);
+    prefetch_ask(g->prefetch, g->next, n);
+}
+
+enum errc engine_batches(struct engine *g, size_t rows, struct step_scalars *at, double *ret_loss, struct err *e)
+{
     const struct train_job *s = g->job->spec;
     size_t batch = (size_t)s->batch_size, each = (size_t)s->accumulate / (size_t)comm_size(g->comm);
     size_t first = (size_t)comm_rank(g->comm) * each, used = (rows + batch - 1) / batch;
@@ -115,10 +142,10 @@ enum errc engine_batches(struct engine *g, size_t rows, struct step_scalars *at,
     for (size_t slot = first; slot < first + each && slot < used; slot++) {
         size_t from = slot * batch, n = rows - from < batch ? rows - from : batch;
         bool is_last = slot + 1 == used || slot + 1 == first + each;
-        for (size_t i = 0; i < n; i++)
-            g->rows[i] = d->train[shuffle_at((uint64_t)s->seed, (uint64_t)g->at.epoch, d->train_count,
-                                             (uint64_t)g->at.taken + from + i)];
+        order(g, g->at.epoch, (size_t)g->at.taken + from, n, g->rows);
         engine_gather(g, g->rows, n);
+        if (g->prefetch)
+            fetch_ahead(g, slot, rows, first, each);
         at->counter = counter + slot;
         at->loss_scale = (double)n / (double)rows;
         net_exec(g->net, n, PHASE_FORWARD | PHASE_BACKWARD | (is_one && is_last ? PHASE_UPDATE : 0), slot % lane != 0, at);

@@ -7,6 +7,7 @@ import { Code, Id, Pairs, State, Time } from '../../ui/bits.tsx';
 import { useNames } from '../members/names.ts';
 import { Outputs } from './Outputs.tsx';
 import { Profile } from './Profile.tsx';
+import { Tuning } from './Tuning.tsx';
 
 type Job = Schemas['job'];
 export const numbersOf = (of: unknown): [string, number][] =>
@@ -62,6 +63,7 @@ export function Overview({ job }: { job: Job }) {
       )}
       <Outputs job={job} />
       <Profile result={job.result} />
+      <Tuning result={job.result} />
     </>
   );
 }
