@@ -31,7 +31,8 @@ static void on_interrupt(int signal_number)
 
 bool follow_is_end(const char *state)
 {
-    static const char *const live[] = { "", "PENDING", "ADMITTED", "STARTING", "RUNNING", "PREEMPTING", "HELD", NULL };
+    static const char *const live[] = { "", "PENDING", "ADMITTED", "STARTING", "RUNNING", "PREEMPTING", "HELD", "SUSPENDED",
+                                        NULL };
     for (int i = 0; live[i]; i++) {
         if (strcmp(state, live[i]) == 0)
             return false;

@@ -8,7 +8,7 @@
 #define LIMIT_FLAG { "limit", 0, "N", "Most items to show; 0 shows all, page by page", NULL }
 
 /* Those of scheduler/jobs/job_state.def, which this program does not link; a unit test holds the two together. */
-#define JOB_STATES "PENDING|HELD|ADMITTED|STARTING|RUNNING|PREEMPTING|COMPLETED|FAILED|CANCELLED|TIMEOUT|DEADLINE|" \
+#define JOB_STATES "PENDING|HELD|SUSPENDED|ADMITTED|STARTING|RUNNING|PREEMPTING|COMPLETED|FAILED|CANCELLED|TIMEOUT|DEADLINE|" \
     "OUT_OF_MEMORY|NODE_FAIL|REJECTED"
 
 const struct cli_flag global_flags[] = {

@@ -19,7 +19,8 @@ static const struct stmt evict_many = { .name = "evict_many", .params = "UUIUS",
     "  FROM unnest($1, $2, $3, $4, $5) AS i(tenant_id, attempt_id, grace_s, evict_for, why)\n"
     " WHERE attempt.tenant_id = i.tenant_id AND attempt.attempt_id = i.attempt_id AND attempt.live" };
 struct line {
-    struct uuid tenant_id, job_id, attempt_id, node_id, evict_for;      /* evict_for nil: its queue is stopped */
+    struct uuid tenant_id, job_id, attempt_id, node_id;
+    struct uuid evict_for;              /* nil: its queue is stopped, or it is put aside */
     int64_t fence, grace_s;
     struct str why;
     bool is_lent;                       /* it makes room for another tenant, which is not named */
@@ -38,7 +39,15 @@ static const struct stmt evict_stopped = { .name = "evict_stopped", .params = "i
     "       AND j.project_id IS NOT DISTINCT FROM q.project_id AND NOT job_stays(j.kind) AND NOT j.cancel_requested\n"
     "  LEFT JOIN priority_class c ON c.class = j.class\n"
     " WHERE q.stop_policy = 'HoldAndDrain' ORDER BY a.tenant_id, a.job_id LIMIT $1" };
-const struct stmt *const evict_stmts[] = { &evict_many, &evict_stopped, NULL };
+static const struct stmt evict_suspended = { .name = "evict_suspended", .params = "i", .row = &line_schema,
+                                             .card = CARD_MANY, .sql =
+    "SELECT a.tenant_id, a.job_id, a.attempt_id, a.node_id, '00000000-0000-0000-0000-000000000000'::uuid AS evict_for, a.fence,\n"
+    "       coalesce(c.grace_s, 60) AS grace_s, 'is put aside by a person' AS why\n"
+    "  FROM job j JOIN attempt a ON a.tenant_id = j.tenant_id AND a.job_id = j.job_id AND a.live AND a.state = 'RUNNING'\n"
+    "       AND a.evict_until IS NULL\n"
+    "  LEFT JOIN priority_class c ON c.class = j.class\n"
+    " WHERE j.suspend_requested AND j.ended IS NULL AND NOT j.cancel_requested ORDER BY a.tenant_id, a.job_id LIMIT $1" };
+const struct stmt *const evict_stmts[] = { &evict_many, &evict_stopped, &evict_suspended, NULL };
 
 static int by_job(const void *a, const void *b)
 {
@@ -123,6 +132,13 @@ enum errc evict_drain(struct work *w, struct slice *ret_nodes, struct err *e)
 {
     struct slice rows = { 0 };
     TRY(db_many(w->tx, &evict_stopped, ARGS(A_I64(EVICT_DRAIN_MAX)), &rows, EVICT_DRAIN_MAX, e));
+    return tell(w, rows.items, rows.n, ret_nodes, e);
+}
+
+enum errc evict_suspend(struct work *w, struct slice *ret_nodes, struct err *e)
+{
+    struct slice rows = { 0 };
+    TRY(db_many(w->tx, &evict_suspended, ARGS(A_I64(EVICT_DRAIN_MAX)), &rows, EVICT_DRAIN_MAX, e));
     return tell(w, rows.items, rows.n, ret_nodes, e);
 }
 

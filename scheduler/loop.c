@@ -174,6 +174,15 @@ static enum errc drain_once(const struct app *app, struct arena *a, struct err *
     return ERR_OK;
 }
 
+static enum errc suspend_once(const struct app *app, struct arena *a, struct err *e)
+{
+    struct work w = work_of(app, a);
+    struct slice told = { 0 };
+    TRY(RUN_SYSTEM(&w, app->pool, 0, evict_suspend(&w, &told, e), e));
+    wake_nodes(app, told);
+    return ERR_OK;
+}
+
 static enum errc usage_once(const struct app *app, struct arena *a, struct err *e)
 {
     struct work w = work_of(app, a);
@@ -282,6 +291,7 @@ static bool round_once(struct loop *l, bool *ret_more)
     if (is_due(&l->begin_us, now, DEPEND_US)) {
         bool some_left = false;
         is_ok &= report(begin_once(l->app, l->arena, &some_left, &e), &e, "scheduler.begin");
+        is_ok &= report(suspend_once(l->app, l->arena, &e), &e, "scheduler.suspend");
         if (some_left)
             l->begin_us = 0;
     }

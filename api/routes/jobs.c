@@ -9,6 +9,7 @@
 #include "scheduler/jobs/dependency.h"
 #include "scheduler/jobs/job.h"
 #include "scheduler/jobs/job_hold.h"
+#include "scheduler/jobs/job_suspend.h"
 #include "scheduler/jobs/submit.h"
 #include "tenants/access/actor.h"
 #include "tenants/home/project.h"
@@ -238,6 +239,22 @@ static enum errc hold(struct work *w, const void *in, void *out, struct err *e)
     return ERR_OK;
 }
 
+static enum errc suspend(struct work *w, const void *in, void *out, struct err *e)
+{
+    struct job *j = out;
+    TRY(job_suspend(w, ((const struct job_ref *)in)->job_id, j, e));
+    jobs_wake_after_commit(w, j->job_id);
+    return ERR_OK;
+}
+
+static enum errc resume(struct work *w, const void *in, void *out, struct err *e)
+{
+    struct job *j = out;
+    TRY(job_resume(w, ((const struct job_ref *)in)->job_id, j, e));
+    jobs_wake_after_commit(w, j->job_id);
+    return ERR_OK;
+}
+
 static enum errc release(struct work *w, const void *in, void *out, struct err *e)
 {
     struct job *j = out;
@@ -295,6 +312,14 @@ static const struct route rows[] = {
       .op = "job_release", .perm = PERM_JOB_CANCEL, .handler = release, .in = &job_ref_schema,
       .status = 200, .out = &job_schema, .rate = RL_WRITE, .resource = "job", .audited = true, .audit = AUDIT_JOB_HOLD,
       .doc = "Let a job that a person held back wait for its turn again" },
+    { .method = HTTP_POST, .path = "/v1/jobs/{job_id}/suspend", .lane = LANE_CALLS,
+      .op = "job_suspend", .perm = PERM_JOB_CANCEL, .handler = suspend, .in = &job_ref_schema,
+      .status = 200, .out = &job_schema, .rate = RL_WRITE, .resource = "job", .audited = true, .audit = AUDIT_JOB_SUSPEND,
+      .doc = "Put a job aside: at once while it waits, else its machine is told to write a checkpoint and end it" },
+    { .method = HTTP_POST, .path = "/v1/jobs/{job_id}/resume", .lane = LANE_CALLS,
+      .op = "job_resume", .perm = PERM_JOB_CANCEL, .handler = resume, .in = &job_ref_schema,
+      .status = 200, .out = &job_schema, .rate = RL_WRITE, .resource = "job", .audited = true, .audit = AUDIT_JOB_SUSPEND,
+      .doc = "Let a job that was put aside wait for its turn again; it goes on from its newest checkpoint" },
 };
 extern const struct route_table job_routes;
 ROUTE_TABLE(job_routes, rows);

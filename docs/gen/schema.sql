@@ -546,6 +546,7 @@ END) STORED,
     begin_at timestamp with time zone,
     deadline_at timestamp with time zone,
     retry jsonb,
+    suspend_requested boolean DEFAULT false NOT NULL,
     CONSTRAINT job_state_check CHECK (
 CASE
     WHEN (finished_at IS NULL) THEN ((queued = (state = 'PENDING'::text)) AND (state = ANY ('{PENDING,ADMITTED,RUNNING,STARTING,HELD,PREEMPTING,COMPLETING,SUSPENDED}'::text[])))
@@ -570,6 +571,9 @@ COMMENT ON COLUMN public.job.deadline_at IS 'A job that still waits then ends as
 
 -- Name: COLUMN job.retry; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON COLUMN public.job.retry IS '{max, on, backoff_s} (scheduler/jobs/retry.h); NULL: where machines fail, up to max_attempts';
+
+-- Name: COLUMN job.suspend_requested; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.job.suspend_requested IS 'It becomes SUSPENDED when its machine has ended it';
 
 -- Name: job_rows(uuid[], uuid[]); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.job_rows(tenants uuid[], jobs uuid[]) RETURNS SETOF public.job
@@ -3842,6 +3846,9 @@ CREATE INDEX job_queue ON public.job USING btree (tenant_id, priority DESC, job_
 
 -- Name: job_ready; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX job_ready ON public.job USING btree (tenant_id, shape, priority DESC, job_id) WHERE (queued AND (not_before IS NULL));
+
+-- Name: job_suspends; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX job_suspends ON public.job USING btree (tenant_id, job_id) WHERE (suspend_requested AND (ended IS NULL));
 
 -- Name: jwt_used_until; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX jwt_used_until ON public.jwt_used USING btree (until);

@@ -7,6 +7,10 @@ INSERT INTO job_edge (from_state, event, to_state) VALUES
   ('PENDING',    'REJECT',   'REJECTED'),
   ('PENDING',    'CANCEL',   'CANCELLED'),
   ('PENDING',    'DEADLINE', 'DEADLINE'),
+  ('PENDING',    'SUSPEND',  'SUSPENDED'),
+  ('SUSPENDED',  'RESUME',   'PENDING'),
+  ('SUSPENDED',  'CANCEL',   'CANCELLED'),
+  ('SUSPENDED',  'DEADLINE', 'DEADLINE'),
   ('HELD',       'UNHOLD',   'PENDING'),
   ('HELD',       'CANCEL',   'CANCELLED'),
   ('HELD',       'DEADLINE', 'DEADLINE'),
@@ -15,6 +19,7 @@ INSERT INTO job_edge (from_state, event, to_state) VALUES
   ('ADMITTED',   'RETURN',   'PENDING'),
   ('ADMITTED',   'EXPIRE',   'PENDING'),
   ('ADMITTED',   'LOSE',     'NODE_FAIL'),
+  ('ADMITTED',   'SUSPEND',  'SUSPENDED'),
   ('STARTING',   'START',    'RUNNING'),
   ('STARTING',   'CANCEL',   'CANCELLED'),
   ('STARTING',   'FAIL',     'FAILED'),
@@ -22,6 +27,7 @@ INSERT INTO job_edge (from_state, event, to_state) VALUES
   ('STARTING',   'EXPIRE',   'PENDING'),
   ('STARTING',   'LOSE',     'NODE_FAIL'),
   ('STARTING',   'RETRY',    'PENDING'),
+  ('STARTING',   'SUSPEND',  'SUSPENDED'),
   ('RUNNING',    'SUCCEED',  'COMPLETED'),
   ('RUNNING',    'FAIL',     'FAILED'),
   ('RUNNING',    'TIMEOUT',  'TIMEOUT'),
@@ -33,6 +39,7 @@ INSERT INTO job_edge (from_state, event, to_state) VALUES
   ('RUNNING',    'LOSE',     'NODE_FAIL'),
   ('RUNNING', 'EVICT', 'PREEMPTING'),
   ('RUNNING',    'RETRY',    'PENDING'),
+  ('RUNNING',    'SUSPEND',  'SUSPENDED'),
   ('PREEMPTING', 'SUCCEED', 'COMPLETED'),
   ('PREEMPTING', 'FAIL', 'FAILED'),
   ('PREEMPTING', 'TIMEOUT', 'TIMEOUT'),
@@ -42,7 +49,8 @@ INSERT INTO job_edge (from_state, event, to_state) VALUES
   ('PREEMPTING', 'RETURN', 'PENDING'),
   ('PREEMPTING', 'EXPIRE', 'PENDING'),
   ('PREEMPTING', 'LOSE', 'NODE_FAIL'),
-  ('PREEMPTING', 'RETRY', 'PENDING');
+  ('PREEMPTING', 'RETRY', 'PENDING'),
+  ('PREEMPTING', 'SUSPEND', 'SUSPENDED');
 
 -- After the update, because a trigger before it makes the server lock each row first and compute generated columns that nothing
 -- changed. The condition is read from the catalogue by every statement that moves jobs, so it names the two moves that most jobs

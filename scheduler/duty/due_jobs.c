@@ -17,7 +17,8 @@ SCHEMA_OF(begun, "A job whose time has come", FIELD(begun, job_id, 0, .doc = "Jo
 static const struct stmt due_deadlines = { .name = "due_deadlines", .params = "i", .row = &due_job_schema,
     .card = CARD_MANY, .sql =
     "SELECT tenant_id, job_id, version FROM job\n"
-    " WHERE deadline_at <= now() AND ended IS NULL AND state IN ('PENDING', 'HELD')\n"
+    " WHERE deadline_at <= now() AND ended IS NULL\n"
+    "   AND (state IN ('PENDING', 'HELD') OR (state = 'SUSPENDED' AND started_at IS NULL))\n"
     " ORDER BY tenant_id, job_id LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED" };
 /* Locked rows belong to somebody who changes the job: the next look sees what came of it. */
 static const struct stmt due_begin = { .name = "due_begin", .params = "i", .row = &begun_schema, .card = CARD_MANY, .sql =

@@ -6,7 +6,7 @@
  * price that was valid when the attempt was leased (docs/adr/0019-usage-ledger.md). */
 #include "scheduler/engine/lease_repo.h"
 #include "core/db/tx.h"
-#include "scheduler/engine/lease_retry.h"
+#include "scheduler/engine/lease_wish.h"
 #include "scheduler/jobs/booking.h"
 #include "scheduler/jobs/job_apply.h"
 
@@ -41,7 +41,8 @@ static const struct stmt attempt_end_many = { .name = "attempt_end_many", .param
     "SELECT tenant_id, attempt_id, job_id, project_id, queue, zone, pool, flavor, slots, gpus, wall_ms, slot_ms, gpu_ms, energy_mj,\n"
     "       usage_money_micro(slot_ms, gpu_ms, slot_hour, gpu_hour, energy_mj, kwh), currency FROM u" };
 
-const struct stmt *const lease_end_stmts[] = { &quota_turn, &attempt_end_many, &lease_retries_stmt, &attempt_causes_stmt, NULL };
+const struct stmt *const lease_end_stmts[] = { &quota_turn, &attempt_end_many, &lease_wishes_stmt, &attempt_causes_stmt,
+                                               &job_parked_stmt, NULL };
 
 void quota_repo_turn(struct db_tx *tx, struct arg tenants)
 {
@@ -69,6 +70,7 @@ enum errc lease_repo_end(struct db_tx *tx, const struct attempt_step *s, size_t 
             A_STRS_OF(s, n, attempt_state), A_STRS_OF(s, n, message), A_BOOLS_OF(s, n, started_now), A_BOOLS_OF(s, n, has_exit_code),
             A_I64S_OF(s, n, exit_code), A_BOOLS_OF(s, n, takes_too), A_I64S_OF(s, n, held_ms)), false);
     lease_repo_causes(tx, s, n);
+    lease_repo_parked(tx, s, n);
     return lease_repo_move(tx, s, n, e);
 }
 
@@ -76,7 +78,7 @@ void lease_repo_give_back(struct db_tx *tx, const struct attempt_step *s, size_t
 {
     struct booking *b = booking_new(db_arena(tx), n);
     for (size_t i = 0; i < n; i++)
-        if (!str_eq_c(s[i].job_state, "PENDING"))
+        if (job_state_is_terminal(job_event_goal(s[i].event)))
             booking_add(b, s[i].tenant_id);
     booking_write(tx, b);
 }

@@ -4,7 +4,7 @@
 #include "core/table/metrics.h"
 #include "scheduler/jobs/job.h"
 #include "scheduler/engine/lease_move.h"
-#include "scheduler/engine/lease_retry.h"
+#include "scheduler/engine/lease_wish.h"
 
 SCHEMA_EXTERN(overdue, "An attempt that must end without its worker's word",
     FIELD(overdue, tenant_id, 0, .doc = "Tenant"), FIELD(overdue, attempt_id, 0, .doc = "Attempt"), FIELD(overdue, job_id, 0, .doc = "Job"),
@@ -31,7 +31,7 @@ static enum retry_cause cause_of(const struct overdue *o)
     return str_eq_c(o->why, "runtime") && str_eq_c(o->job_state, "RUNNING") ? RC_TIMEOUT : RC_MACHINE;
 }
 
-static struct retry_verdict verdict_of(const struct overdue *o, const struct retry_row *own)
+static struct retry_verdict verdict_of(const struct overdue *o, const struct wish *own)
 {
     const struct job_type *t = job_type_find(o->kind);
     const struct retry_facts f = { .policy = own ? &own->policy : NULL, .cause = cause_of(o), .attempt_id = o->attempt_id,
@@ -40,7 +40,7 @@ static struct retry_verdict verdict_of(const struct overdue *o, const struct ret
     return retry_judge(&f);
 }
 
-static struct attempt_step step_of(const struct overdue *o, const struct retry_row *own)
+static struct attempt_step step_of(const struct overdue *o, const struct wish *own)
 {
     struct attempt_step s = { .tenant_id = o->tenant_id, .attempt_id = o->attempt_id, .job_id = o->job_id, .node_id = o->node_id,
                               .fence = o->fence, .slots = o->slots, .gpus = o->gpus, .message = str_c(words(o->why)), .reason = STR("") };
@@ -68,19 +68,24 @@ static struct attempt_step step_of(const struct overdue *o, const struct retry_r
         s.is_requeue = true;
         s.delay_ms = again.delay_ms;
     }
+    if (own && own->suspend_requested && job_event_goal(s.event) == JOB_PENDING) {
+        s.event = JE_SUSPEND;
+        s.reason = str_c(job_reason_names[JR_SUSPENDED]);
+        s.delay_ms = 0;
+    }
     s.job_state = str_c(job_state_names[job_event_goal(s.event)]);
     return s;
 }
 
-/* Of all rows; few of them have one, and the reaper takes a bounded number at once. */
-static enum errc read_retries(struct work *w, const struct overdue *rows, size_t n, struct slice *ret, struct err *e)
+/* Of all rows; of few is anything wished, and the reaper takes a bounded number at once. */
+static enum errc read_wishes(struct work *w, const struct overdue *rows, size_t n, struct slice *ret, struct err *e)
 {
     struct uuid *tenants = ARENA_ARRAY(w->arena, struct uuid, n + 1), *jobs = ARENA_ARRAY(w->arena, struct uuid, n + 1);
     for (size_t i = 0; i < n; i++) {
         tenants[i] = rows[i].tenant_id;
         jobs[i] = rows[i].job_id;
     }
-    return lease_retries(w->tx, tenants, jobs, n, ret, e);
+    return lease_wishes(w->tx, tenants, jobs, n, ret, e);
 }
 
 enum errc lease_expire(struct work *w, const struct overdue *rows, size_t n, struct expiry_counts *ret, struct err *e)
@@ -90,9 +95,9 @@ enum errc lease_expire(struct work *w, const struct overdue *rows, size_t n, str
     struct lease_wakes k = { .jobs = ARENA_ARRAY(w->arena, struct uuid, n + 1), .njobs = n, .scheduler = n > 0 };
     struct slice own;
     *ret = (struct expiry_counts){ 0 };
-    TRY(read_retries(w, rows, n, &own, e));
+    TRY(read_wishes(w, rows, n, &own, e));
     for (size_t i = 0; i < n; i++) {
-        steps[i] = step_of(&rows[i], lease_retry_find(&own, rows[i].tenant_id, rows[i].job_id));
+        steps[i] = step_of(&rows[i], lease_wish_find(&own, rows[i].tenant_id, rows[i].job_id));
         bool is_cancel = str_eq_c(rows[i].why, "cancel");
         evs[i] = lease_step_event(w, is_cancel ? AUDIT_JOB_FINISH : AUDIT_JOB_EXPIRE, &steps[i]);
         evs[i].zone = rows[i].zone;

@@ -10,6 +10,7 @@
 #include "core/db/tx.h"
 #include "core/table/metrics.h"
 #include "scheduler/jobs/job.h"
+#include "scheduler/jobs/job_suspend.h"
 #include "scheduler/engine/lease_report_int.h"
 #include "tenants/access/actor.h"
 
@@ -77,21 +78,21 @@ static enum errc hold_all(struct report *r, const struct lease_item *items, size
     return ERR_OK;
 }
 
-/* Only where something fails, or a success is found to be none. */
-static enum errc read_retries(struct report *r, const struct lease_item *items, size_t n, struct err *e)
+/* Only where something does not succeed, or a success is found to be none. */
+static enum errc read_wishes(struct report *r, const struct lease_item *items, size_t n, struct err *e)
 {
     struct uuid *tenants = ARENA_ARRAY(r->w->arena, struct uuid, n), *jobs = ARENA_ARRAY(r->w->arena, struct uuid, n);
     size_t k = 0;
     for (size_t i = 0; i < n; i++) {
         const struct track *t = report_track(r, items[i].tenant_id, items[i].attempt_id, false);
         const int event = items[i].event;
-        const bool is_bad = r->is_spoiled[i] || event == LE_FAIL || event == LE_OOM || event == LE_TIMEOUT;
+        const bool is_bad = r->is_spoiled[i] || (event > LE_START && event != LE_SUCCEED && event != LE_CANCEL);
         if (is_bad && t->h && t->live) {
             tenants[k] = t->tenant_id;
             jobs[k++] = t->h->job_id;
         }
     }
-    return lease_retries(r->w->tx, tenants, jobs, k, &r->retries, e);
+    return lease_wishes(r->w->tx, tenants, jobs, k, &r->wishes, e);
 }
 
 static void event_of(struct report *r, struct audit_event *ev, enum audit_code code, const struct attempt_step *s)
@@ -140,10 +141,9 @@ static enum retry_cause cause_of(const struct report *r, const struct lease_item
          : it->event == LE_TIMEOUT ? RC_TIMEOUT : RC_NONE;
 }
 
-static struct retry_verdict again_of(const struct report *r, const struct track *t, enum retry_cause cause)
+static struct retry_verdict again_of(const struct track *t, const struct wish *own, enum retry_cause cause)
 {
-    const struct retry_row *own = cause == RC_NONE ? NULL : lease_retry_find(&r->retries, t->tenant_id, t->h->job_id);
-    if (!own || t->h->cancel_requested)
+    if (cause == RC_NONE || !own || t->h->cancel_requested)
         return (struct retry_verdict){ 0 };     /* who says nothing is tried again where machines fail, which they do not report */
     const struct retry_facts f = { .policy = &own->policy, .cause = cause, .attempt_id = t->attempt_id,
                                    .failures = own->failures };
@@ -156,9 +156,12 @@ static bool end(struct report *r, struct track *t, const struct lease_item *it, 
     const struct str message = r->is_spoiled[i] ? r->spoiled_why[i] : it->message;
     const struct outcome *o = &outcomes[event];
     const enum retry_cause cause = cause_of(r, it, i);
-    const struct retry_verdict again = again_of(r, t, cause);
+    const struct wish *own = lease_wish_find(&r->wishes, t->tenant_id, t->h->job_id);
+    const struct retry_verdict again = again_of(t, own, cause);
     bool is_back = event == LE_RETURN || event == LE_PREEMPT;
     enum job_event_kind je = is_back && t->h->cancel_requested ? JE_CANCEL : again.is_again ? JE_RETRY : o->job_event;
+    if (own && own->suspend_requested && job_event_goal(je) == JOB_PENDING)
+        je = JE_SUSPEND;
     int next = job_state_next((enum job_state)t->job_state, je);
     if (next < 0 && t->job_state == JOB_STARTING) {
         start(r, t, STR_NULL);
@@ -171,10 +174,11 @@ static bool end(struct report *r, struct track *t, const struct lease_item *it, 
     s->event = je;
     s->attempt_state = str_c(o->attempt_state);
     s->job_state = str_c(job_state_names[next]);
-    s->reason = str_c(job_reason_names[next != JOB_PENDING ? JR_NONE : event == LE_PREEMPT ? JR_RESOURCES : JR_BACKOFF]);
-    s->message = message.len ? message : str_c(o->message);
-    s->is_requeue = next == JOB_PENDING;
-    s->delay_ms = again.is_again ? again.delay_ms : next == JOB_PENDING && event == LE_RETURN ? return_pause_ms(t->h) : 0;
+    s->reason = str_c(job_reason_names[next == JOB_SUSPENDED ? JR_SUSPENDED : next != JOB_PENDING ? JR_NONE
+                                       : event == LE_PREEMPT ? JR_RESOURCES : JR_BACKOFF]);
+    s->message = next == JOB_SUSPENDED ? STR(JOB_SUSPENDED_SAYS) : message.len ? message : str_c(o->message);
+    s->is_requeue = !job_state_is_terminal((enum job_state)next);
+    s->delay_ms = next != JOB_PENDING ? 0 : again.is_again ? again.delay_ms : event == LE_RETURN ? return_pause_ms(t->h) : 0;
     s->cause = cause == RC_NONE ? STR("") : str_c(retry_cause_names[cause]);
     s->has_exit_code = it->has_exit_code;
     s->exit_code = it->exit_code;
@@ -182,7 +186,8 @@ static bool end(struct report *r, struct track *t, const struct lease_item *it, 
     s->started_now = t->is_started_here;
     if (t->start >= 0)
         r->starts[t->start].ends_too = true;
-    event_of(r, &r->end_events[r->nends], next == JOB_PENDING ? AUDIT_JOB_REQUEUE : AUDIT_JOB_FINISH, s);
+    event_of(r, &r->end_events[r->nends],
+             next == JOB_PENDING ? AUDIT_JOB_REQUEUE : next == JOB_SUSPENDED ? AUDIT_JOB_SUSPEND : AUDIT_JOB_FINISH, s);
     if (it->has_exit_code)
         audit_event_detail(&r->end_events[r->nends], AUDIT_D_INT("exit_code", it->exit_code));
     if (again.is_again)
@@ -201,7 +206,7 @@ static bool is_repeat(const struct track *t, int event)
         return false;
     if (event == LE_RETURN || event == LE_PREEMPT)
         return true;
-    if (t->h->job_fence != t->h->fence || t->job_state == JOB_PENDING)
+    if (t->h->job_fence != t->h->fence || t->job_state == JOB_PENDING || t->job_state == JOB_SUSPENDED)
         return event != LE_SUCCEED && event != LE_CANCEL;       /* a failure that was followed by another attempt */
     return t->h->job_fence == t->h->fence && t->job_state == job_state_next(JOB_RUNNING, outcomes[event].job_event);
 }
@@ -316,7 +321,7 @@ enum errc lease_report(struct work *w, const struct node *node, const struct lea
         return ERR_OK;
     TRY(hold_all(&r, items, n, e));
     TRY(report_check_outputs(&r, items, n, e));
-    TRY(read_retries(&r, items, n, e));
+    TRY(read_wishes(&r, items, n, e));
     r.takes = ARENA_ARRAY(a, struct attempt_step, r.ntracks);
     r.starts = ARENA_ARRAY(a, struct attempt_step, r.ntracks);
     r.ends = ARENA_ARRAY(a, struct attempt_step, r.ntracks);

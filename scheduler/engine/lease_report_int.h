@@ -3,7 +3,7 @@
  * what it will write. Memory: the arena of the work. */
 #pragma once
 #include "scheduler/engine/lease_move.h"
-#include "scheduler/engine/lease_retry.h"
+#include "scheduler/engine/lease_wish.h"
 #include "scheduler/engine/node.h"
 
 /* One attempt of the batch as it is after the items judged so far. */
@@ -30,7 +30,7 @@ struct report {
     size_t ntakes, nstarts, nends;
     bool *is_spoiled;               /* by item: a success whose outputs are not there */
     struct str *spoiled_why;
-    struct slice retries;           /* struct retry_row, of the jobs of attempts that fail here */
+    struct slice wishes;            /* struct wish, of the jobs of attempts that do not succeed here */
 };
 
 /* The track of an attempt; NULL where the batch does not name it and is_new_ok is false. */

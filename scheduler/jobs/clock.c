@@ -380,12 +380,12 @@ enum errc job_clock_read(struct work *w, const struct job *job, int64_t hours, s
     struct board b;
     struct ahead x;
     *ret = (struct job_clock){ .at.us = w->now_us, .state = STR("not_waiting") };
-    if (job->state != JOB_PENDING && job->state != JOB_HELD)
+    if (!job_state_waits((enum job_state)job->state))
         return ERR_OK;
     TRY(board_read(w, w->now_us + hours * HOUR_US, &b, e));
     const size_t at = find_wait(&b, job->job_id);
     if (at == AHEAD_NONE) {             /* held back, waits for others, or behind too many of its kind */
-        const bool is_gated = job->state == JOB_HELD || str_eq_c(job->reason, job_reason_names[JR_DEPENDENCY]) ||
+        const bool is_gated = job->state != JOB_PENDING || str_eq_c(job->reason, job_reason_names[JR_DEPENDENCY]) ||
                               str_eq_c(job->reason, job_reason_names[JR_BEGIN_TIME]);
         ret->state = is_gated ? STR("gate") : STR("late");
         ret->reason = job->reason;

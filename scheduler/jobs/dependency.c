@@ -121,7 +121,8 @@ enum errc dependency_set(struct work *w, struct uuid job_id, const struct slice 
         types[i] = str_c(dependency_type_names[d[i].type]);
     db_queue(w->tx, &dependency_turn, ARGS(A_UUID(w->tenant_id)), false);
     TRY(db_one(w->tx, &dependency_hold, ARGS(A_UUID(w->tenant_id), A_UUID(job_id)), &at, e));
-    if (!str_eq_c(at.state, job_state_names[JOB_PENDING]) && !str_eq_c(at.state, job_state_names[JOB_HELD]))
+    const int stands = name_index(job_state_names, at.state);
+    if (stands < 0 || !job_state_waits((enum job_state)stands))
         return FAIL(e, CONFLICT, "The job waits no more (%.*s)", STR_ARG(at.state));
     TRY(dependency_check(w, list, e));
     if (list->n)

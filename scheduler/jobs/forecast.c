@@ -94,6 +94,8 @@ static void add_gates(const struct job *j, struct str waits_for, struct arena *a
     }
     if (j->state == JOB_HELD)
         explain_gate(x, STR("hold"), j->message);
+    if (j->state == JOB_SUSPENDED)
+        explain_gate(x, STR("suspended"), j->message);
 }
 
 static void tell(const struct outlook *o, const struct job *j, struct str waits_for, struct arena *a, struct forecast_room *ret)
@@ -164,12 +166,12 @@ enum errc forecast_wait(struct work *w, const struct job *job, struct job_wait *
     *ret = (struct job_wait){ .code = STR("not_waiting"), .detail = str_fmt(w->arena, "The job does not wait: it is %s", job_state_names[job->state]) };
     TRY(outlook_read(w, job, &o, e));
     ret->room.zones = o.zones;
-    if (job->state != JOB_PENDING && job->state != JOB_HELD)
+    if (!job_state_waits((enum job_state)job->state))
         return ERR_OK;
     TRY(dependency_list(w, job->job_id, &others, e));
     const struct str waits_for = dependency_words(&others, w->arena);
     tell(&o, job, waits_for, w->arena, &ret->room);
-    if (job->state == JOB_HELD) {
+    if (job->state != JOB_PENDING) {
         ret->code = job->reason.len ? job->reason : STR("Held");
         ret->detail = job->message.len ? job->message : STR("Held back by a person");
         return ERR_OK;

@@ -264,7 +264,7 @@ enum errc job_cancel(struct work *w, struct uuid job_id, struct job *ret, struct
         TRY(job_get(w, job_id, ret, e));
         return FAIL(e, CONFLICT, "The job has ended already (%s)", job_state_names[ret->state]);
     }
-    if (ret->state != JOB_PENDING && ret->state != JOB_HELD)
+    if (!job_state_waits((enum job_state)ret->state))
         return tell_holder(w, job_id, e);
     struct job_move m = { .tenant_id = w->tenant_id, .job_id = job_id, .event = JE_CANCEL, .version = ret->version, .fence = JOB_ANY_FENCE,
                           .message = STR("Cancelled before it started") };

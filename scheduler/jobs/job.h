@@ -29,7 +29,7 @@ struct job {
     int64_t gpu_milli;              /* of one GPU; 1000: whole ones */
     struct str gpu_models, cls;     /* models between commas, empty: any; cls: priority class */
     int64_t requeue_count, fence, version;
-    bool cancel_requested;
+    bool cancel_requested, suspend_requested;
     struct json retry;              /* retry.h; absent: it says nothing */
     struct json result;
     struct uuid created_by;

@@ -23,7 +23,7 @@ static const struct stmt job_apply_stmt = { .name = "job_apply", .params = "SUUS
     "         fence = job.fence + i.fence_grows, requeue_count = job.requeue_count + i.is_back::int,\n"
     "         result = coalesce(i.result::jsonb, job.result),\n"
     "         not_before = CASE WHEN i.delay_ms > 0 THEN clock_timestamp() + i.delay_ms * interval '1 millisecond'\n"
-    "                           WHEN 'HELD' IN (i.state, job.state) THEN job.not_before END,\n"
+    "                           WHEN ARRAY[i.state, job.state] && '{HELD,SUSPENDED}' THEN job.not_before END,\n"
     "         started_at = CASE WHEN i.state = 'RUNNING' OR i.starts_too THEN clock_timestamp() ELSE job.started_at END,\n"
     "         finished_at = CASE WHEN i.is_end THEN clock_timestamp() END\n"
     "    FROM i\n"
@@ -74,7 +74,7 @@ struct line {
 static struct line line_of(const struct job_move *m)
 {
     enum job_state to = job_event_goal(m->event);
-    bool is_back = to == JOB_PENDING && m->event != JE_UNHOLD;
+    bool is_back = to == JOB_PENDING && m->event != JE_UNHOLD && m->event != JE_RESUME;
     return (struct line){ .tenant_id = m->tenant_id, .job_id = m->job_id, .audit_id = m->audit_id, .to = str_c(job_state_names[to]),
                           .reason = m->reason.ptr ? m->reason : STR(""), .message = m->message.ptr ? m->message : STR(""), .result = m->result,
                           .audit_body = m->audit_body, .is_end = job_state_is_terminal(to), .is_back = is_back, .starts_too = m->starts_too,

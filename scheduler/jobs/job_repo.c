@@ -38,6 +38,7 @@ SCHEMA_EXTERN(job, "A job and where it is in its life",
     FIELD(job, queue, 0, .doc = "Queue whose quota it uses"),
     FIELD(job, begin_at, 0, .doc = "It does not start before; absent: at once"),
     FIELD(job, deadline_at, 0, .doc = "It ends as DEADLINE if it still waits then; absent: none"),
+    FIELD(job, suspend_requested, 0, .doc = "Asked to be put aside: it becomes SUSPENDED when its machine has ended it"),
     FIELD(job, retry, 0, .doc = "Failures that are followed by another attempt, as it was submitted; absent: of machines alone"),
     FIELD(job, started_at, 0, .doc = "When its newest attempt began to run"),
     FIELD(job, finished_at, 0, .doc = "When it ended"));

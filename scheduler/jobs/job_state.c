@@ -30,7 +30,8 @@ static const struct { bool terminal; enum job_group group; const char *doc; } st
 };
 
 const char *const job_event_names[] = { "ADMIT", "HOLD", "REJECT", "CANCEL", "DEADLINE", "UNHOLD", "TAKE", "RETURN", "EXPIRE", "LOSE",
-                                        "START", "FAIL", "SUCCEED", "TIMEOUT", "OOM", "PREEMPT", "EVICT", "RETRY", NULL };
+                                        "START", "FAIL", "SUCCEED", "TIMEOUT", "OOM", "PREEMPT", "EVICT",
+                                        "RETRY", "SUSPEND", "RESUME", NULL };
 
 const char *const job_reason_names[] = {
 #define REASON(name, wire, doc) wire,

@@ -22,7 +22,8 @@ enum job_group {
 
 enum job_event_kind {
     JE_ADMIT, JE_HOLD, JE_REJECT, JE_CANCEL, JE_DEADLINE, JE_UNHOLD, JE_TAKE, JE_RETURN, JE_EXPIRE, JE_LOSE, JE_START, JE_FAIL,
-    JE_SUCCEED, JE_TIMEOUT, JE_OOM, JE_PREEMPT, JE_EVICT, JE_RETRY, JE_COUNT
+    JE_SUCCEED, JE_TIMEOUT, JE_OOM, JE_PREEMPT, JE_EVICT, JE_RETRY, JE_SUSPEND,
+    JE_RESUME, JE_COUNT
 };
 
 enum job_reason {
@@ -39,6 +40,11 @@ extern const char *const job_reason_names[];    /* "", "Priority", … */
 
 bool job_state_is_terminal(enum job_state s);
 enum job_group job_state_group(enum job_state s);
+/* No machine has it, and it has not ended: it waits, or is held back or put aside. */
+static inline bool job_state_waits(enum job_state s)
+{
+    return job_state_group(s) == JG_WAITING;
+}
 /* The state that event leads to from s; -1: not legal. */
 int job_state_next(enum job_state s, enum job_event_kind event);
 /* The state that event leads to, wherever it is legal: no event has two. */

@@ -6,7 +6,12 @@ export const JOB_STATES = JOB_STATE;
 export const JOB_GROUPS = JOB_COUNT_GROUP;
 const at = (state: string): number => JOB_STATES.indexOf(state as (typeof JOB_STATES)[number]);
 export const isEnded = (state: string): boolean => at(state) >= at('COMPLETED');
-export const isWaiting = (state: string): boolean => ['PENDING', 'HELD'].includes(state);
+export const isWaiting = (state: string): boolean => ['PENDING', 'HELD', 'SUSPENDED'].includes(state);
+/** A person may put it aside, and let it go on. */
+export const maySuspend = (j: { state: string; cancel_requested?: boolean; suspend_requested?: boolean }): boolean =>
+  !isEnded(j.state) && !['HELD', 'SUSPENDED'].includes(j.state) && !j.cancel_requested && !j.suspend_requested;
+export const mayResume = (j: { state: string; suspend_requested?: boolean }): boolean =>
+  j.state === 'SUSPENDED' || (j.suspend_requested === true && !isEnded(j.state));
 interface Ended {
   state: string;
   reason?: string;

@@ -8,10 +8,11 @@ import { change, type Schemas } from '../api/client.ts';
 import { useForget, useGet } from '../api/hooks.ts';
 import { useLive } from '../api/live.ts';
 import type { Search } from '../lib/search.ts';
+import { mayResume, maySuspend } from '../lib/jobs.ts';
 import { isSubmitted } from '../lib/jobtypes.ts';
 import { useSession } from '../shell/session.tsx';
 import { Name } from '../ui/bits.tsx';
-import { TypedConfirm } from '../ui/dialogs.tsx';
+import { FormButton, TypedConfirm } from '../ui/dialogs.tsx';
 import { Page } from '../ui/page.tsx';
 import { Answer, Loading } from '../ui/states.tsx';
 import { AuditTrail } from './job/AuditTrail.tsx';
@@ -38,6 +39,27 @@ const SUB: Partial<Record<Part, string>> = {
   attempts: '/attempts',
 };
 
+/** Put aside, or let go on; while its machine still ends it, that is said instead. */
+function Aside({ job }: { job: Job }) {
+  const { t } = useTranslation();
+  const forget = useForget();
+  const verb = mayResume(job) ? 'resume' : isSubmitted(job.kind) && maySuspend(job) ? 'suspend' : undefined;
+  if (verb === undefined) return null;
+  return (
+    <FormButton
+      label={t(`job.${verb}`)}
+      title={t(`job.${verb}`)}
+      variant="secondary"
+      fields={[]}
+      lead={<p>{t(`job.${verb}Effect`)}</p>}
+      onSubmit={async () => {
+        await change('POST', `/v1/jobs/${job.job_id!}/${verb}`);
+        await forget('/v1/jobs');
+      }}
+    />
+  );
+}
+
 const Acts = memo(function Acts({ job }: { job: Job }) {
   const { t } = useTranslation();
   const { can } = useSession();
@@ -54,6 +76,7 @@ const Acts = memo(function Acts({ job }: { job: Job }) {
           {t('job.again')}
         </Button>
       )}
+      {can('job:cancel') && <Aside job={job} />}
       {can('job:cancel') && !isOver(job.state) && (
         <TypedConfirm
           label={t('job.cancel')}

@@ -8,7 +8,7 @@ import { change, withQuery, type Query, type Schemas } from '../api/client.ts';
 import { useGet } from '../api/hooks.ts';
 import { commandLine } from '../lib/calls.ts';
 import { duration, number } from '../lib/format.ts';
-import { isEnded, isWaiting, JOB_GROUPS, JOB_STATES } from '../lib/jobs.ts';
+import { isEnded, isWaiting, JOB_GROUPS, JOB_STATES, mayResume, maySuspend } from '../lib/jobs.ts';
 import { withFilter, type Search } from '../lib/search.ts';
 import { isSubmitted } from '../lib/jobtypes.ts';
 import { useSession } from '../shell/session.tsx';
@@ -181,6 +181,18 @@ export function Jobs() {
             confirm: t('job.cancelEffect'),
             fits: (j: Job) => !isEnded(j.state) && !j.cancel_requested,
             run: (j: Job) => change('POST', `/v1/jobs/${j.job_id!}/cancel`),
+          },
+          {
+            label: t('job.suspend'),
+            confirm: t('job.suspendEffect'),
+            fits: (j: Job) => isSubmitted(j.kind) && maySuspend(j),
+            run: (j: Job) => change('POST', `/v1/jobs/${j.job_id!}/suspend`),
+          },
+          {
+            label: t('job.resume'),
+            confirm: t('job.resumeEffect'),
+            fits: mayResume,
+            run: (j: Job) => change('POST', `/v1/jobs/${j.job_id!}/resume`),
           },
         ]
       : []),

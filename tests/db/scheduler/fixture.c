@@ -23,6 +23,7 @@
 #include "scheduler/jobs/dependency.h"
 #include "scheduler/duty/dependencies.h"
 #include "scheduler/jobs/job_hold.h"
+#include "scheduler/jobs/job_suspend.h"
 #include "scheduler/mirror/board.h"
 #include "scheduler/mirror/rules.h"
 #include "scheduler/mirror/snapshot.h"
@@ -88,7 +89,8 @@ void fixture_open_wide(struct fixture *f, int connections)
         invariants_stmts, watch_stmts, series_stmts, capacity_stmts, priority_class_stmts, job_queue_stmts, queue_share_stmts,
         secret_stmts, secret_use_stmts, job_dataset_stmts, job_output_stmts, project_stmts, quota_stmts, quota_rule_stmts,
                                                          price_stmts, budget_stmts, usage_stmts, audit_event_stmts,
-                                                         job_search_stmts, job_hold_stmts, dependency_stmts, forecast_stmts,
+                                                         job_search_stmts, job_hold_stmts, job_suspend_stmts,
+                                                         dependency_stmts, forecast_stmts,
                                                          outlook_stmts, rules_own_stmts, board_stmts,
                                                          node_state_stmts, registry_stmts,
                                                        NULL };
@@ -132,6 +134,13 @@ void fixture_exec(struct fixture *f, const char *fmt, ...)
     vsnprintf(sql, sizeof sql, fmt, ap);
     va_end(ap);
     pg_harness_exec(f->pg, NULL, sql);
+}
+
+void fixture_forget_jobs(struct fixture *f)
+{
+    fixture_exec(f, "DELETE FROM job_event; DELETE FROM audit_event; DELETE FROM idempotency; DELETE FROM ledger_entry;"
+                    "DELETE FROM usage_record; DELETE FROM attempt; DELETE FROM job; DELETE FROM job_end;"
+                    "UPDATE quota SET used = 0, ended = 0");
 }
 
 int64_t fixture_count(struct fixture *f, const char *fmt, ...)

@@ -61,6 +61,8 @@ void fixture_close(struct fixture *f);
 struct work fixture_reader(struct fixture *f, struct uuid tenant);
 void fixture_reader_done(struct work *w);
 void fixture_exec(struct fixture *f, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* As if no job had ever been: for tests that share a database, which is dear to make. */
+void fixture_forget_jobs(struct fixture *f);
 /* One bigint of a query. */
 int64_t fixture_count(struct fixture *f, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* All invariants hold. */

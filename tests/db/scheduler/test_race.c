@@ -133,8 +133,7 @@ static void a_cancellation_that_meets_a_return(void **state)
     struct db_tx *tx;
     pthread_t t;
     fixture_exec(&f, "UPDATE quota SET hard_limit = 10 WHERE resource = 'jobs'");
-    fixture_exec(&f, "DELETE FROM job_event; DELETE FROM audit_event; DELETE FROM idempotency; DELETE FROM ledger_entry; DELETE FROM usage_record; DELETE FROM attempt; DELETE FROM job;"
-                 "DELETE FROM job_end; UPDATE quota SET used = 0, ended = 0");
+    fixture_forget_jobs(&f);
     assert_int_equal(submit(&f, f.tenant_a, 1, 1, 3, &job), 1);
     assert_int_equal(plan(&f), 1);
     const struct machine *m = take(&f, &machines[0], 1, &g) ? &machines[0] : &machines[1];

@@ -12,7 +12,7 @@ import './job.css';
 /** So many stand in the header at most: the first, then the newest. */
 const SHOWN = 8;
 /** Why these wait stands in a box of its own. */
-const SAID_BELOW = new Set(['PENDING', 'HELD']);
+const SAID_BELOW = new Set(['PENDING', 'HELD', 'SUSPENDED']);
 
 export function Timeline({ job }: { job: Schemas['job'] }) {
   const { t } = useTranslation();

@@ -7,6 +7,7 @@ import { plain } from '../../lib/ansi.ts';
 import { Alert } from '../../ui/alert.tsx';
 import { State, To } from '../../ui/bits.tsx';
 import { Cause } from '../../ui/cause.tsx';
+import { isWaiting } from '../../lib/jobs.ts';
 import { isBad } from '../Jobs.tsx';
 import { Reason, Waiting } from './Waiting.tsx';
 
@@ -36,7 +37,7 @@ function ErrorLine({ id, said }: { id: string; said: string | undefined }) {
 export function Verdict({ job }: { job: Job }) {
   const { t } = useTranslation();
   const bad = isBad(job.state);
-  if (['PENDING', 'HELD'].includes(job.state)) return <Waiting job={job} />;
+  if (isWaiting(job.state)) return <Waiting job={job} />;
   if (!job.message && !bad) return null;
   return (
     <Alert

@@ -77,7 +77,8 @@ static void every_state_on_the_way_leads_to_an_end(void **state)
 static void a_job_can_be_cancelled_until_it_ends(void **state)
 {
     (void)state;
-    static const enum job_state held[] = { JOB_PENDING, JOB_HELD, JOB_ADMITTED, JOB_STARTING, JOB_RUNNING, JOB_PREEMPTING };
+    static const enum job_state held[] = { JOB_PENDING, JOB_HELD, JOB_SUSPENDED, JOB_ADMITTED, JOB_STARTING, JOB_RUNNING,
+                                           JOB_PREEMPTING };
     for (size_t i = 0; i < sizeof held / sizeof *held; i++)
         assert_int_equal(job_state_next(held[i], JE_CANCEL), JOB_CANCELLED);
 }

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_lease_retry.c - failures that a job wants tried again, on a real PostgreSQL: through reports and through the reaper,
+/* test_lease_wish.c - failures that a job wants tried again, on a real PostgreSQL: through reports and through the reaper,
  * counted over all causes; repeats of a report; a cancel that comes between; what every attempt says of its cause. */
 #include "tests/db/scheduler/fixture.h"
 #include "core/wire/lease_wire.h"
 
 static struct machine m;
 FIXTURE_GROUP(machine_up(&f, &m, "ae-dxb-1", "w1", 64, 0), NOTHING_MORE)
+
+static int wipe(void **state)
+{
+    (void)state;
+    fixture_forget_jobs(&f);
+    return 0;
+}
 
 static struct uuid job_with(const char *retry)
 {
@@ -131,11 +138,11 @@ static void one_of_a_batch_is_tried_again_and_its_neighbours_are_not(void **stat
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(listed_causes_are_tried_again_until_they_are_spent, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_cause_that_is_not_listed_ends_it_at_once, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_lost_machine_counts_against_its_own_number, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_job_that_says_nothing_fails_as_ever, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_cancel_is_stronger, setup, teardown),
-        cmocka_unit_test_setup_teardown(one_of_a_batch_is_tried_again_and_its_neighbours_are_not, setup, teardown) };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+        cmocka_unit_test_setup_teardown(listed_causes_are_tried_again_until_they_are_spent, NULL, wipe),
+        cmocka_unit_test_setup_teardown(a_cause_that_is_not_listed_ends_it_at_once, NULL, wipe),
+        cmocka_unit_test_setup_teardown(a_lost_machine_counts_against_its_own_number, NULL, wipe),
+        cmocka_unit_test_setup_teardown(a_job_that_says_nothing_fails_as_ever, NULL, wipe),
+        cmocka_unit_test_setup_teardown(a_cancel_is_stronger, NULL, wipe),
+        cmocka_unit_test_setup_teardown(one_of_a_batch_is_tried_again_and_its_neighbours_are_not, NULL, wipe) };
+    return cmocka_run_group_tests(tests, setup, teardown);
 }
