@@ -183,6 +183,7 @@ enum errc comm_tcp_join(const struct comm_tcp_gang *of, int listener, struct com
     if (rc == ERR_OK)
         rc = wait_for_those_above(g, of, listener, until_us, e);
     if (rc != ERR_OK) {
+        g->comm.ops->abort(&g->comm, e);        /* those who have joined hear why */
         comm_tcp_free(&g->comm);
         return rc;
     }

@@ -92,12 +92,12 @@ static void test_a_wrong_name_is_refused(void **st)
     struct kit_gang g;
     (void)st;
     kit_gang_init(&g, 2);
-    g.silence_ms = 700;
+    g.silence_ms = 5000;
     kit_certify(&g, KIT_ZONE "/lease/l1/rank/3", &g.pair[1]);
     g.own[1] = (struct tls_identity){ g.pair[1].cert_pem, g.pair[1].key_pem, g.ca.cert_pem };
     kit_start(&g, 0, join_and_meet);
     kit_start(&g, 1, join_and_meet);
-    ends(&g, 0, ERR_DEADLINE, "1 rank(s) did not call within 700 ms; who did was sent away: the peer is "
+    ends(&g, 0, ERR_DEADLINE, "1 rank(s) did not call within 5000 ms; who did was sent away: the peer is "
                               "spiffe://east/lease/l1/rank/3");
     ends(&g, 1, ERR_UPSTREAM, NULL);
     kit_gang_release(&g);
@@ -108,7 +108,7 @@ static void test_a_callee_of_another_name_is_refused(void **st)
     struct kit_gang g;
     (void)st;
     kit_gang_init(&g, 2);
-    g.silence_ms = 700;
+    g.silence_ms = 5000;
     g.own[0] = g.own[1];
     kit_start(&g, 0, join_and_meet);
     kit_start(&g, 1, join_and_meet);
@@ -136,12 +136,12 @@ static void test_a_rank_that_never_comes_is_waited_for_no_longer_than_said(void 
     struct kit_gang g;
     (void)st;
     kit_gang_init(&g, 4);
-    g.silence_ms = 500;
+    g.silence_ms = 4000;
     close(g.listener[1]);                       /* nobody is there at all */
     for (int r = 0; r < 4; r += 2)
         kit_start(&g, r, join_and_meet);
-    ends(&g, 0, ERR_DEADLINE, "rank(s) did not call within 500 ms");
-    ends(&g, 2, ERR_DEADLINE, "rank 1 was not there within 500 ms");
+    ends(&g, 0, ERR_DEADLINE, "rank(s) did not call within 4000 ms");
+    ends(&g, 2, ERR_DEADLINE, "rank 1 was not there within 4000 ms");
     g.listener[1] = dup(g.listener[0]);
     kit_gang_release(&g);
 }

@@ -169,10 +169,10 @@ static void test_a_rank_that_holds_still_ends_all(void **st)
     plan.epochs = 100000;
     plan.stops_at = 5;
     kit_gang_init(&g, 4);
-    g.silence_ms = 1500;
+    g.silence_ms = 6000;
     for (int r = 0; r < 4; r++)
         kit_start(&g, r, train);
-    others_end(&g, 3, "silent for 1500 ms");
+    others_end(&g, 3, "silent for 6000 ms");
     assert_int_equal(kill(g.pid[3], SIGKILL), 0);
     assert_false(kit_end(&g, 3, &said));
     kit_gang_release(&g);
