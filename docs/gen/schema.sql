@@ -617,7 +617,7 @@ CREATE FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[]
 ALTER FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[], cpus bigint[], memories bigint[], millis bigint[], modelss text[], class_names text[], begins bigint[], deadlines bigint[], dep_ords bigint[], dep_types text[], dep_jobs uuid[]) OWNER TO falaj_system;
 
 -- Name: key_hangs(uuid, text, bigint, bigint); Type: FUNCTION; Schema: public; Owner: falaj_owner
-CREATE FUNCTION public.key_hangs(t uuid, of_zone text, of_version bigint, most bigint) RETURNS TABLE(kind text, id text, name text, objects bigint, bytes bigint)
+CREATE FUNCTION public.key_hangs(t uuid, of_zone text, of_version bigint, most bigint) RETURNS TABLE(kind text, id text, name text, display_name text, display_name_ar text, objects bigint, bytes bigint)
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     -- the body: migrations
@@ -736,7 +736,7 @@ CREATE FUNCTION public.passport_laws(t uuid, set_id uuid, class text, most bigin
 ALTER FUNCTION public.passport_laws(t uuid, set_id uuid, class text, most bigint) OWNER TO falaj_owner;
 
 -- Name: passport_models(uuid, uuid, bigint); Type: FUNCTION; Schema: public; Owner: falaj_owner
-CREATE FUNCTION public.passport_models(t uuid, set_id uuid, most bigint) RETURNS TABLE(model_id uuid, name text, version bigint, job_id uuid, created_at timestamp with time zone, deployments bigint)
+CREATE FUNCTION public.passport_models(t uuid, set_id uuid, most bigint) RETURNS TABLE(model_id uuid, name text, display_name text, display_name_ar text, version bigint, job_id uuid, created_at timestamp with time zone, deployments bigint)
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     -- the body: migrations
@@ -817,7 +817,7 @@ CREATE FUNCTION public.queue_declared(most bigint) RETURNS TABLE(tenant_id uuid,
 ALTER FUNCTION public.queue_declared(most bigint) OWNER TO falaj_system;
 
 -- Name: queue_jobs(bigint, interval); Type: FUNCTION; Schema: public; Owner: falaj_system
-CREATE FUNCTION public.queue_jobs(most bigint, until interval) RETURNS TABLE(is_live boolean, is_own boolean, tenant_id uuid, job_id uuid, name text, machine uuid, zone text, pool text, kind text, data_class text, queue text, project_id uuid, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint, gpu_milli bigint, gpu_models text, class text, class_value bigint, priority bigint, shape bigint, depth bigint, submitted_at timestamp with time zone, ready_at timestamp with time zone, begun_at timestamp with time zone, devices bigint, stays boolean, max_runtime_s bigint, runs text, zones text)
+CREATE FUNCTION public.queue_jobs(most bigint, until interval) RETURNS TABLE(is_live boolean, is_own boolean, tenant_id uuid, job_id uuid, name text, machine uuid, zone text, pool text, kind text, data_class text, queue text, project_id uuid, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint, gpu_milli bigint, gpu_models text, class text, class_value bigint, priority bigint, shape bigint, depth bigint, submitted_at timestamp with time zone, ready_at timestamp with time zone, begun_at timestamp with time zone, devices bigint, stays boolean, max_runtime_s bigint, runs text, zones text, needs text, may_leave boolean, grace_s bigint, min_runtime_s bigint, preempted bigint, saved_at timestamp with time zone, leaves_at timestamp with time zone, leaves_for uuid)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     -- the body: migrations
@@ -887,7 +887,7 @@ CREATE FUNCTION public.residency_clauses(of_class text, most bigint) RETURNS TAB
 ALTER FUNCTION public.residency_clauses(of_class text, most bigint) OWNER TO falaj_owner;
 
 -- Name: residency_things(uuid, uuid, text, bigint); Type: FUNCTION; Schema: public; Owner: falaj_owner
-CREATE FUNCTION public.residency_things(t uuid, set_id uuid, of_class text, most bigint) RETURNS TABLE(thing text, thing_id uuid, name text, state text, job_kind text, thing_version bigint, zone text, pinned boolean)
+CREATE FUNCTION public.residency_things(t uuid, set_id uuid, of_class text, most bigint) RETURNS TABLE(thing text, thing_id uuid, name text, display_name text, display_name_ar text, state text, job_kind text, thing_version bigint, zone text, pinned boolean)
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     -- the body: migrations

@@ -3,8 +3,10 @@
 -- not the tenant's, or of a project that its caller may not see, has an alias instead of an id and no name: it takes room and
 -- turns, and cannot be told. Waiting jobs are read as the planner reads them: of each tenant and shape the first, `most` in
 -- all and one of a shape at least; and the first 200 whose time comes within `until`. Of those that run at most 20000
--- (BOARD_TIMED and BOARD_RUNNING of scheduler/mirror/board.h, which tells when there may be more). `zones`: where the database's judge of
--- residency lets a waiting job run. `runs`: how many seconds the newest completed jobs of its kind and shape took, at most 20
+-- (BOARD_TIMED and BOARD_RUNNING of scheduler/mirror/board.h, which tells when there may be more). `zones`: where the database's
+-- judge of residency lets a waiting job run. `needs`: of one that waits for others, each as TYPE:ID between commas; 400 such
+-- rows of the tenant are read and 400 of others. may_leave and what follows: whether it may be told to make room, as
+-- scheduler/mirror/holders.c reads it. `runs`: how many seconds the newest completed jobs of its kind and shape took, at most 20
 -- of the newest 100 of that kind, which are looked for once for each kind among the tenant's newest 10000.
 CREATE OR REPLACE FUNCTION queue_jobs(most bigint, until interval)
 RETURNS TABLE (is_live boolean, is_own boolean, tenant_id uuid, job_id uuid, name text, machine uuid, zone text, pool text,
@@ -12,7 +14,8 @@ RETURNS TABLE (is_live boolean, is_own boolean, tenant_id uuid, job_id uuid, nam
                data_class text, queue text, project_id uuid, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint,
                gpu_milli bigint, gpu_models text, class text, class_value bigint, priority bigint, shape bigint, depth bigint,
                submitted_at timestamptz, ready_at timestamptz, begun_at timestamptz, devices bigint, stays boolean,
-               max_runtime_s bigint, runs text, zones text)
+               max_runtime_s bigint, runs text, zones text, needs text, may_leave boolean, grace_s bigint, min_runtime_s bigint,
+               preempted bigint, saved_at timestamptz, leaves_at timestamptz, leaves_for uuid)
 LANGUAGE plpgsql SECURITY DEFINER STABLE SET search_path = pg_catalog, public, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
@@ -36,16 +39,26 @@ BEGIN
     UNION ALL
     (SELECT x.tenant_id, x.job_id, 0 FROM job x
       WHERE x.queued AND x.not_before IS NOT NULL AND x.not_before < now() + until AND NOT x.cancel_requested
-      ORDER BY x.not_before LIMIT 200)),
+      ORDER BY x.not_before LIMIT 200)
+    UNION ALL
+    SELECT x.tenant_id, x.job_id, 0 FROM (
+      (SELECT d.tenant_id, d.job_id FROM job_dependency d WHERE d.open AND d.tenant_id = mine
+        ORDER BY d.tenant_id, d.on_job_id, d.type LIMIT 400)
+      UNION
+      (SELECT d.tenant_id, d.job_id FROM job_dependency d WHERE d.open AND d.tenant_id IS DISTINCT FROM mine
+        ORDER BY d.tenant_id, d.on_job_id, d.type LIMIT 400)) e
+      JOIN job x ON x.tenant_id = e.tenant_id AND x.job_id = e.job_id
+     WHERE x.queued AND x.not_before = 'infinity' AND NOT x.cancel_requested),
   l AS MATERIALIZED (
     SELECT a.tenant_id, a.job_id, a.node_id, a.slots, a.gpus, a.cpu_milli, a.memory_bytes, a.gpu_milli, a.devices,
-           coalesce(a.started_at, now()) AS begun_at FROM attempt a WHERE a.live LIMIT 20000),
+           coalesce(a.started_at, now()) AS begun_at, a.state = 'RUNNING' AS is_running, a.evict_until, a.evict_for
+      FROM attempt a WHERE a.live LIMIT 20000),
   b AS MATERIALIZED (
     SELECT true AS is_live, j, l.node_id, l.slots, l.gpus, l.cpu_milli, l.memory_bytes, l.gpu_milli, l.devices, l.begun_at,
-           0::bigint AS depth
+           0::bigint AS depth, l.is_running, l.evict_until, l.evict_for
       FROM l JOIN job j ON j.tenant_id = l.tenant_id AND j.job_id = l.job_id
     UNION ALL
-    SELECT false, j, NULL, j.slots, j.gpus, j.cpu_milli, j.memory_bytes, j.gpu_milli, 0, NULL, w.depth
+    SELECT false, j, NULL, j.slots, j.gpus, j.cpu_milli, j.memory_bytes, j.gpu_milli, 0, NULL, w.depth, true, NULL, NULL
       FROM w JOIN job j ON j.tenant_id = w.tenant_id AND j.job_id = w.job_id),
   t AS MATERIALIZED (
     SELECT s.tenant_id, e.shape, e.job_id, extract(epoch FROM e.finished_at - e.started_at)::bigint AS took,
@@ -64,7 +77,20 @@ BEGIN
         SELECT string_agg(o.code, ',' ORDER BY o.code) FROM zone o
          WHERE residency_zone_ok(s.tenant_id, s.data_class, o.code, job_purpose(s.kind))) AS zones
       FROM (SELECT DISTINCT (b.j).tenant_id, (b.j).data_class, (b.j).kind FROM b WHERE NOT b.is_live) s),
-  o AS (SELECT b, (b.j).tenant_id = mine AND project_visible((b.j).project_id) AS is_own FROM b)
+  o AS MATERIALIZED (SELECT b, (b.j).tenant_id = mine AND project_visible((b.j).project_id) AS is_own FROM b),
+  m AS MATERIALIZED (SELECT ((o.b).j).job_id AS id FROM o WHERE o.is_own),
+  n AS MATERIALIZED (
+    SELECT d.tenant_id, d.job_id, string_agg(d.type || ':' ||
+             CASE WHEN m.id IS NULL THEN queue_alias(d.on_job_id::text) ELSE m.id END, ',' ORDER BY d.on_job_id, d.type) AS needs
+      FROM o JOIN job_dependency d ON d.tenant_id = ((o.b).j).tenant_id AND d.job_id = ((o.b).j).job_id AND d.open
+           JOIN job p ON p.tenant_id = d.tenant_id AND p.job_id = d.on_job_id AND p.ended IS NULL
+           LEFT JOIN m ON m.id = d.on_job_id
+     WHERE NOT (o.b).is_live GROUP BY d.tenant_id, d.job_id),
+  q AS MATERIALIZED (
+    SELECT p.tenant_id, p.job_id, count(*) AS preempted
+      FROM o JOIN attempt p ON p.tenant_id = ((o.b).j).tenant_id AND p.job_id = ((o.b).j).job_id
+     WHERE ((o.b).j).fence > 1 AND (p.state = 'PREEMPTED' OR (p.state = 'FENCED' AND p.evict_until IS NOT NULL))
+       AND p.evict_for IS DISTINCT FROM '00000000-0000-0000-0000-000000000000' GROUP BY p.tenant_id, p.job_id)
   SELECT (o.b).is_live, coalesce(o.is_own, false), queue_alias(((o.b).j).tenant_id::text),
          CASE WHEN o.is_own THEN ((o.b).j).job_id ELSE queue_alias(((o.b).j).job_id::text) END,
          CASE WHEN o.is_own THEN ((o.b).j).name ELSE '' END, queue_alias((o.b).node_id::text), ((o.b).j).zone, ((o.b).j).pool,
@@ -73,9 +99,19 @@ BEGIN
               ELSE queue_alias(((o.b).j).tenant_id || ((o.b).j).queue)::text END,
          queue_alias(((o.b).j).project_id::text), (o.b).slots, (o.b).gpus, (o.b).cpu_milli, (o.b).memory_bytes, (o.b).gpu_milli,
          ((o.b).j).gpu_models, ((o.b).j).class, coalesce(v.value, 0), ((o.b).j).priority, ((o.b).j).shape, (o.b).depth,
-         ((o.b).j).submitted_at, ((o.b).j).not_before, (o.b).begun_at, (o.b).devices, job_stays(((o.b).j).kind),
-         ((o.b).j).max_runtime_s, coalesce(r.runs, ''), coalesce(z.zones, '')
+         ((o.b).j).submitted_at,
+         CASE WHEN ((o.b).j).not_before = 'infinity' THEN ((o.b).j).begin_at ELSE ((o.b).j).not_before END,
+         (o.b).begun_at, (o.b).devices, job_stays(((o.b).j).kind),
+         ((o.b).j).max_runtime_s, coalesce(r.runs, ''), coalesce(z.zones, ''), coalesce(n.needs, ''),
+         coalesce(v.preemptible, false) AND (o.b).is_running AND NOT job_stays(((o.b).j).kind)
+           AND NOT ((o.b).j).cancel_requested, coalesce(v.grace_s, 0), coalesce(v.min_runtime_s, 0), coalesce(q.preempted, 0),
+         CASE WHEN (o.b).is_live AND v.preemptible THEN (
+           SELECT max(k.whole_at) FROM checkpoint k WHERE k.tenant_id = ((o.b).j).tenant_id AND k.job_id = ((o.b).j).job_id) END,
+         (o.b).evict_until,
+         CASE WHEN (o.b).evict_for IN (SELECT m.id FROM m) THEN (o.b).evict_for ELSE queue_alias((o.b).evict_for::text) END
     FROM o
+    LEFT JOIN n ON n.tenant_id = ((o.b).j).tenant_id AND n.job_id = ((o.b).j).job_id
+    LEFT JOIN q ON q.tenant_id = ((o.b).j).tenant_id AND q.job_id = ((o.b).j).job_id
     LEFT JOIN r ON r.tenant_id = ((o.b).j).tenant_id AND r.shape = ((o.b).j).shape
     LEFT JOIN z ON z.tenant_id = ((o.b).j).tenant_id AND z.data_class = ((o.b).j).data_class AND z.kind = ((o.b).j).kind
     LEFT JOIN priority_class v ON v.class = ((o.b).j).class

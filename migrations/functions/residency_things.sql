@@ -4,15 +4,16 @@
 -- waits for a place. pinned: a job that may run in its zone only. Newest first, at most `most` of each kind. Runs as its
 -- caller, behind row-level security.
 CREATE OR REPLACE FUNCTION residency_things(t uuid, set_id uuid, of_class text, most bigint)
-RETURNS TABLE (thing text, thing_id uuid, name text, state text, job_kind text, thing_version bigint, zone text, pinned boolean)
+RETURNS TABLE (thing text, thing_id uuid, name text, display_name text, display_name_ar text, state text, job_kind text,
+               thing_version bigint, zone text, pinned boolean)
 LANGUAGE sql STABLE SET search_path = pg_catalog, public, pg_temp AS $$
-  (SELECT 'dataset', d.dataset_id, d.name, '', '', d.latest_version, p.zone, false
+  (SELECT 'dataset', d.dataset_id, d.name, d.display_name, d.display_name_ar, '', '', d.latest_version, p.zone, false
      FROM dataset d CROSS JOIN LATERAL passport_places(t, d.dataset_id, most) p
     WHERE d.tenant_id = t AND d.data_class = of_class AND (set_id IS NULL OR d.dataset_id = set_id)
       AND p.version = d.latest_version
     ORDER BY d.dataset_id DESC, p.is_copy LIMIT most)
   UNION ALL
-  (SELECT 'job', j.job_id, j.name, j.state, j.kind, 0, coalesce(j.zone, n.zone), j.zone IS NOT NULL
+  (SELECT 'job', j.job_id, j.name, '', '', j.state, j.kind, 0, coalesce(j.zone, n.zone), j.zone IS NOT NULL
      FROM job j
           LEFT JOIN attempt a ON a.tenant_id = t AND a.job_id = j.job_id AND a.fence = j.fence AND a.live
           LEFT JOIN node n ON n.node_id = a.node_id
@@ -21,7 +22,8 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, public, pg_temp AS $$
                                       WHERE i.tenant_id = t AND i.job_id = j.job_id AND i.direction = 'input'))
     ORDER BY j.job_id DESC LIMIT most)
   UNION ALL
-  (SELECT 'deployment', d.deployment_id, d.name, j.state, j.kind, d.model_version, coalesce(j.zone, n.zone), j.zone IS NOT NULL
+  (SELECT 'deployment', d.deployment_id, d.name, '', '', j.state, j.kind, d.model_version, coalesce(j.zone, n.zone),
+          j.zone IS NOT NULL
      FROM deployment d
           JOIN job j ON j.tenant_id = t AND j.job_id = d.job_id
           LEFT JOIN attempt a ON a.tenant_id = t AND a.job_id = j.job_id AND a.fence = j.fence AND a.live

@@ -96,6 +96,7 @@ SCHEMA_OF(passport_crossing, "A crossing of a border",
 struct passport_model {
     struct uuid model_id;
     struct str name;
+    SHOWN_NAME;
     int64_t version;
     struct uuid job_id;
     struct timestamp created_at;
@@ -103,7 +104,7 @@ struct passport_model {
 };
 SCHEMA_OF(passport_model, "A version of a model made from it",
     FIELD_ID(passport_model, model_id, "mdl", F_ALWAYS, .doc = "The model"),
-    FIELD(passport_model, name, F_ALWAYS, .doc = "Its name"),
+    FIELD(passport_model, name, F_ALWAYS, .doc = "Its name"), SHOWN_NAME_FIELDS(passport_model),
     FIELD(passport_model, version, F_ALWAYS, .doc = "Its version"),
     FIELD_ID(passport_model, job_id, "job", F_ALWAYS, .doc = "The job that made it"),
     FIELD(passport_model, created_at, F_ALWAYS, .doc = "When it was registered"),
@@ -132,7 +133,8 @@ static const struct stmt jobs = LIST(job,
 static const struct stmt crossings = LIST(crossing,
     "transfer_id, dataset_version, from_zone, to_zone, purpose, rule, legal_basis, assessment_ref, document_sha256,\n"
     "       bytes, by_user, by_name, at");
-static const struct stmt models = LIST(model, "model_id, name, version, job_id, created_at, deployments");
+static const struct stmt models = LIST(model,
+    "model_id, name, display_name, display_name_ar, version, job_id, created_at, deployments");
 static const struct stmt laws = { .name = "passport_laws", .params = "uusi", .row = &passport_law_schema, .card = CARD_MANY,
     .sql =
     "SELECT zone, name, country, regulator, law_version, regime, may_leave, source_text, valid_from\n"

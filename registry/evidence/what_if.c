@@ -21,7 +21,10 @@ SCHEMA_OF(what_if_side, "A verdict of the judge", FIELD(what_if_side, allowed, F
 SCHEMA_OF(what_if_thing, "Something that the judge was asked about twice",
     FIELD(what_if_thing, kind, F_ALWAYS, .doc = "upload, transfer, job, deployment, dataset"),
     FIELD_AS(what_if_thing, thing_id, "id", 0, .doc = "dst_…, job_…, dpl_…; absent: nobody has begun it"),
-    FIELD(what_if_thing, name, 0, .doc = "Its name"), FIELD(what_if_thing, state, 0, .doc = "Its state"),
+    FIELD(what_if_thing, name, 0, .doc = "Its name"),
+    FIELD(what_if_thing, display_name, 0, .doc = "Name for people, of a data set; empty or absent: none"),
+    FIELD(what_if_thing, display_name_ar, 0, .doc = "And in Arabic"),
+    FIELD(what_if_thing, state, 0, .doc = "Its state"),
     FIELD(what_if_thing, purpose, 0, .doc = "What for: training, serving, …"),
     FIELD(what_if_thing, version, 0, .doc = "Version of the data set or the model"),
     FIELD(what_if_thing, zone, F_ALWAYS, .doc = "Where it is, or would be"),
@@ -43,12 +46,14 @@ struct thing_row {
     struct str thing;
     struct uuid thing_id;
     struct str name, state, job_kind;
+    SHOWN_NAME;
     int64_t thing_version;
     struct str zone;
     bool pinned;
 };
 SCHEMA_OF(thing_row, "A thing of the tenant", FIELD(thing_row, thing, 0, .doc = "Kind"),
     FIELD(thing_row, thing_id, 0, .doc = "Id"), FIELD(thing_row, name, 0, .doc = "Name"),
+    SHOWN_NAME_FIELDS(thing_row),
     FIELD(thing_row, state, 0, .doc = "State"),
     FIELD(thing_row, job_kind, 0, .doc = "Kind of job"), FIELD(thing_row, thing_version, 0, .doc = "Version"),
     FIELD(thing_row, zone, 0, .doc = "Where"),
@@ -59,7 +64,8 @@ SCHEMA_OF(clause_row, "A clause", FIELD(clause_row, zone, 0, .doc = "Zone"), FIE
 
 static const struct stmt things_stmt = { .name = "what_if_things", .params = "uusi", .row = &thing_row_schema, .card = CARD_MANY,
     .sql =
-    "SELECT thing, thing_id, name, state, job_kind, thing_version, zone, pinned FROM residency_things($1, $2, $3, $4)" };
+    "SELECT thing, thing_id, name, display_name, display_name_ar, state, job_kind, thing_version, zone, pinned\n"
+    "  FROM residency_things($1, $2, $3, $4)" };
 static const struct stmt clauses_stmt = { .name = "what_if_clauses", .params = "si", .row = &clause_row_schema, .card = CARD_MANY,
     .sql =
     "SELECT zone, regime, source_text FROM residency_clauses($1, $2)" };
@@ -141,6 +147,7 @@ static void add_thing(struct trial *t, const struct thing_row *r)
     bool is_dataset = str_eq_c(r->thing, "dataset");
     const char *prefix = is_dataset ? "dst" : str_eq_c(r->thing, "job") ? "job" : "dpl";
     struct what_if_thing thing = { .kind = r->thing, .thing_id = id_text(t->w->arena, prefix, r->thing_id), .name = r->name,
+                                   .display_name = r->display_name, .display_name_ar = r->display_name_ar,
                                    .state = r->state.len ? r->state : STR_NULL, .version = r->thing_version,
                                    .purpose = is_dataset ? STR_NULL : job_purpose(r->job_kind) };
     if (r->zone.ptr)

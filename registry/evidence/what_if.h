@@ -10,6 +10,7 @@
 #pragma once
 #include "core/base/work.h"
 #include "core/table/schema.h"
+#include "tenants/home/shown_name.h"
 #include "tenants/home/zone_law.h"
 
 struct stmt;
@@ -32,6 +33,7 @@ struct what_if_side {
 };
 struct what_if_thing {
     struct str kind, thing_id, name, state, purpose;
+    SHOWN_NAME;
     int64_t version;
     struct str zone, from;
     struct what_if_side before, after;

@@ -11,7 +11,7 @@ SCHEMA_OF(key_thing, "Something that hangs on a version of a key",
     FIELD(key_thing, kind, F_ALWAYS,
           .doc = "dataset, model, deployment, job (not over), other (objects of neither), person (keys of people in the log)"),
     FIELD(key_thing, id, 0, .doc = "Its id; absent where a row stands for many"),
-    FIELD(key_thing, name, F_ALWAYS, .doc = "Its name; empty for many"),
+    FIELD(key_thing, name, F_ALWAYS, .doc = "Its name; empty for many"), SHOWN_NAME_FIELDS(key_thing),
     FIELD(key_thing, objects, F_ALWAYS, .doc = "Objects or keys under the version"),
     FIELD(key_thing, bytes, F_ALWAYS, .doc = "Their stored bytes"));
 SCHEMA_OF(key_rehearsal, "What an act on the version would do now",
@@ -31,7 +31,7 @@ SCHEMA_EXTERN(key_impact, "What hangs on a version of a key", FIELD_SUB(key_impa
     FIELD_LIST(key_impact, acts, &key_rehearsal_schema, F_ALWAYS, .max = 3, .doc = "Rotate, disable, destroy"));
 
 static const struct stmt hangs = { .name = "key_hangs", .params = "usii", .row = &key_thing_schema, .card = CARD_MANY, .sql =
-    "SELECT kind, id, name, objects, bytes FROM key_hangs($1, $2, $3, $4)" };
+    "SELECT kind, id, name, display_name, display_name_ar, objects, bytes FROM key_hangs($1, $2, $3, $4)" };
 struct edge_row { bool is_edge; };
 SCHEMA_OF(edge_row, "Is there such an edge", FIELD(edge_row, is_edge, 0, .doc = "Yes or no"));
 static const struct stmt edge = { .name = "key_impact_edge", .params = "ss", .row = &edge_row_schema, .card = CARD_ONE, .sql =

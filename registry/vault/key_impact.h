@@ -7,10 +7,11 @@
  * so, and the sums count the listed ones. The tenant is w->tenant_id. Memory: w->arena. Errors: NOT_FOUND (no such version). */
 #pragma once
 #include "registry/vault/key_life.h"
+#include "tenants/home/shown_name.h"
 
 enum { KEY_IMPACT_ROWS = 500 };
 
-struct key_thing { struct str kind, id, name; int64_t objects, bytes; };
+struct key_thing { struct str kind, id, name; SHOWN_NAME; int64_t objects, bytes; };
 /* stops: what the act would stop at once. moves: data keys that would be wrapped anew. */
 struct key_rehearsal { struct str act; bool allowed; struct str why, stops; int64_t moves; bool takes_approval; };
 struct key_impact {

@@ -37,8 +37,10 @@ struct clock_job {
     int64_t slots, gpus;
     struct timestamp at, ends_at;       /* at: begun, or expected to start; ends_at absent: it stays */
     struct str basis;                   /* of ends_at: measured, limit */
-    struct str after;                   /* of one that will start: now, job, others, turn, begin_at */
-    struct uuid after_job_id;           /* after job: which */
+    struct str after;                   /* of one that will start: now, job, others, dependency, turn, begin_at */
+    struct uuid after_job_id;           /* after job, dependency: which */
+    bool makes_room;                    /* of one that will start: others are sent away for it */
+    struct timestamp leaves_at;         /* when it makes room itself and waits again; absent: it does not */
     struct str reason, detail;          /* why it waits until then */
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* board.c - five reads, each of a function that says aliases, put together as a snapshot in which nothing is in use. */
 #include "scheduler/mirror/board.h"
+#include "scheduler/mirror/board_needs.h"
 #include "scheduler/mirror/rules.h"
 #include "core/db/tx.h"
 #include "core/table/schema.h"
@@ -51,9 +52,12 @@ static const struct stmt queue_declared = { .name = "queue_declared", .params = 
 struct job_row {
     bool is_live, is_own, stays;
     struct uuid tenant_id, job_id, machine, project_id;
-    struct str name, zone, pool, kind, data_class, queue, gpu_models, cls, runs, zones;
+    struct str name, zone, pool, kind, data_class, queue, gpu_models, cls, runs, zones, needs;
     int64_t slots, gpus, cpu_milli, memory_bytes, gpu_milli, class_value, priority, shape, depth, devices, max_runtime_s;
-    struct timestamp submitted_at, ready_at, begun_at;
+    struct timestamp submitted_at, ready_at, begun_at, saved_at, leaves_at;
+    bool may_leave;
+    int64_t grace_s, min_runtime_s, preempted;
+    struct uuid leaves_for;
 };
 SCHEMA_OF(job_row, "A job that runs or waits, under aliases where it is another's", FIELD(job_row, is_live, 0, .doc = "It runs"),
     FIELD(job_row, is_own, 0, .doc = "The caller may see it"), FIELD(job_row, stays, 0, .doc = "It has no end of its own"),
@@ -71,12 +75,18 @@ SCHEMA_OF(job_row, "A job that runs or waits, under aliases where it is another'
     FIELD(job_row, priority, 0, .doc = "Priority"), FIELD(job_row, shape, 0, .doc = "What it asks for"),
     FIELD(job_row, depth, 0, .doc = "So many of its shape were read at most"), FIELD(job_row, devices, 0, .doc = "Devices held"),
     FIELD(job_row, max_runtime_s, 0, .doc = "Limit"), FIELD(job_row, submitted_at, 0, .doc = "When"),
-    FIELD(job_row, ready_at, 0, .doc = "Not before"), FIELD(job_row, begun_at, 0, .doc = "Since when it runs"));
+    FIELD(job_row, ready_at, 0, .doc = "Not before"), FIELD(job_row, begun_at, 0, .doc = "Since when it runs"),
+    FIELD(job_row, needs, 0, .doc = "Which jobs it waits for"), FIELD(job_row, may_leave, 0, .doc = "It may be told to go"),
+    FIELD(job_row, grace_s, 0, .doc = "Of its class"), FIELD(job_row, min_runtime_s, 0, .doc = "Of its class"),
+    FIELD(job_row, preempted, 0, .doc = "How often it went"), FIELD(job_row, saved_at, 0, .doc = "Its last checkpoint"),
+    FIELD(job_row, leaves_at, 0, .doc = "It has been told to go by then"),
+    FIELD(job_row, leaves_for, 0, .doc = "For this job, or an alias"));
 static const struct stmt queue_jobs = { .name = "queue_jobs", .params = "ii", .row = &job_row_schema, .card = CARD_MANY, .sql =
     "SELECT is_live, is_own, stays, tenant_id, job_id, machine, project_id, name, zone, pool, kind, data_class, queue, "
         "gpu_models,\n"
     "       class, runs, zones, slots, gpus, cpu_milli, memory_bytes, gpu_milli, class_value, priority, shape, depth, devices,\n"
-    "       max_runtime_s, submitted_at, ready_at, begun_at\n"
+    "       max_runtime_s, submitted_at, ready_at, begun_at, needs, may_leave, grace_s, min_runtime_s, preempted, saved_at,\n"
+    "       leaves_at, leaves_for\n"
     "  FROM queue_jobs($1, $2 * interval '1 second')" };
 const struct stmt *const board_stmts[] = { &queue_machines, &queue_tenants, &queue_rules, &queue_declared, &queue_jobs, NULL };
 
@@ -157,6 +167,11 @@ static struct snap_job snap_of(const struct job_row *r, int64_t tenant)
         .submitted_at = r->submitted_at, .tenant = tenant };
 }
 
+static struct ahead_leave leave_of(const struct job_row *r)
+{
+    return (struct ahead_leave){ r->may_leave, r->grace_s, r->min_runtime_s, r->preempted };
+}
+
 static void add_live(struct work *w, const struct job_row *r, const struct seen *seen, size_t nseen, int64_t tenant,
                      struct board *b,
                      struct ahead_live *live)
@@ -169,8 +184,10 @@ static void add_live(struct work *w, const struct job_row *r, const struct seen 
         return;
     *tag = (struct board_tag){ .is_own = r->is_own, .job_id = r->job_id, .name = r->name, .begun_at = r->begun_at };
     const int64_t runs_s = expect_runtime_s(r->runs, r->max_runtime_s, so_far_us / SECOND_US, &tag->is_measured);
-    live[b->in.nlive++] = (struct ahead_live){ at->index, at->node, snap_of(r, tenant), (uint64_t)r->devices,
-                                               r->stays ? AHEAD_NEVER : r->begun_at.us + runs_s * SECOND_US };
+    const int64_t ends_us = r->stays ? AHEAD_NEVER : r->begun_at.us + runs_s * SECOND_US;
+    live[b->in.nlive++] = (struct ahead_live){ .machine = at->index, .where = at->node, .job = snap_of(r, tenant),
+        .devices = (uint64_t)r->devices, .ends_us = r->leaves_at.us ? r->leaves_at.us : ends_us, .began_us = r->begun_at.us,
+        .saved_us = r->saved_at.us, .leave = leave_of(r), .is_leaving = r->leaves_at.us != 0, .leaves_for = r->leaves_for };
 }
 
 static void add_wait(const struct job_row *r, struct slice zones, int64_t tenant, struct board *b, struct ahead_wait *waits)
@@ -183,7 +200,8 @@ static void add_wait(const struct job_row *r, struct slice zones, int64_t tenant
     j->zones = zones;
     if (!zones.n)
         j->denied = STR("no zone may hold its data");
-    waits[i] = (struct ahead_wait){ r->ready_at.us, r->stays ? AHEAD_NEVER : runs_s * SECOND_US, r->is_own };
+    waits[i] = (struct ahead_wait){ .ready_us = r->ready_at.us, .runs_us = r->stays ? AHEAD_NEVER : runs_s * SECOND_US,
+                                    .is_told = r->is_own, .leave = leave_of(r) };
     b->waits[i] = (struct board_tag){ .is_own = r->is_own, .is_measured = is_measured, .job_id = r->job_id, .name = r->name };
 }
 
@@ -206,6 +224,7 @@ static enum errc read_jobs(struct work *w, int64_t until_us, const struct seen *
     const struct job_row *r = rows.items;
     struct ahead_live *live = ARENA_ARRAY(w->arena, struct ahead_live, rows.n + 1);
     struct ahead_wait *waits = ARENA_ARRAY(w->arena, struct ahead_wait, rows.n + 1);
+    struct str *needs = ARENA_ARRAY(w->arena, struct str, rows.n + 1);
     struct slice zones = { 0 };
     struct str zones_of = STR_NULL;
     b->in.base.jobs.items = ARENA_ARRAY(w->arena, struct snap_job, rows.n + 1);
@@ -213,11 +232,12 @@ static enum errc read_jobs(struct work *w, int64_t until_us, const struct seen *
     b->runs = ARENA_ARRAY(w->arena, struct board_tag, rows.n + 1);
     b->in.live = live;
     b->in.waits = waits;
-    size_t running = 0, timed = 0;
+    size_t running = 0, timed = 0, depending = 0;
     for (size_t i = 0, first = 0; i < rows.n; i++) {
         const int64_t tenant = snap_tenant_find(&b->in.base, r[i].tenant_id);
         running += r[i].is_live;
-        timed += !r[i].is_live && !r[i].depth;
+        timed += !r[i].is_live && !r[i].depth && !r[i].needs.len;
+        depending += r[i].needs.len > 0;
         if (!same_shape(&r[first], &r[i]))
             first = i;
         if (tenant < 0)                 /* not ACTIVE: its jobs are not planned */
@@ -230,13 +250,15 @@ static enum errc read_jobs(struct work *w, int64_t until_us, const struct seen *
             zones_of = r[i].zones;
             zones = split(zones_of, w->arena);
         }
+        needs[b->in.base.jobs.n] = r[i].needs;
         add_wait(&r[i], zones, tenant, b, waits);
         if (ends_shape(r, i, rows.n, first)) {
             b->in.base.jobs.items[b->in.base.jobs.n - 1].is_cut = true;
             b->is_cut = true;
         }
     }
-    b->is_cut |= running >= BOARD_RUNNING || timed >= BOARD_TIMED;
+    b->is_cut |= running >= BOARD_RUNNING || timed >= BOARD_TIMED || depending >= BOARD_NEEDS;
+    b->is_cut |= board_needs_link(b, waits, needs, w->arena);
     return ERR_OK;
 }
 

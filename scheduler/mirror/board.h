@@ -3,8 +3,7 @@
  *
  * The functions queue_* of the database tell what others hold, wait for and declared under aliases, without names: enough to
  * plan, nothing to tell. In the platform's scope nothing is own and tenants have their names. Where waiting jobs may run is
- * judged by the database's judge of residency. Learned futures, room that is being made by preemption, and dependencies are not
- * in it. Memory: w->arena. Errors: those of the database. */
+ * judged by the database's judge of residency. Learned futures are not in it. Memory: w->arena. Errors: those of the database. */
 #pragma once
 #include "core/base/work.h"
 #include "scheduler/plan/ahead.h"
@@ -13,7 +12,7 @@ struct stmt;
 
 /* At most so many waiting jobs and machines are read; and of jobs that run, and of those that wait for their time, as many as the
  * function queue_jobs reads (migrations/functions/queue_jobs.sql names both numbers). What is cut is told by is_cut. */
-enum { BOARD_WAITING = 2000, BOARD_MACHINES = 5000, BOARD_RUNNING = 20000, BOARD_TIMED = 200 };
+enum { BOARD_WAITING = 2000, BOARD_MACHINES = 5000, BOARD_RUNNING = 20000, BOARD_TIMED = 200, BOARD_NEEDS = 400 };
 
 /* Beside a job: waits by the index of base.jobs, runs by that of live. */
 struct board_tag {
@@ -31,6 +30,11 @@ struct board {
     struct board_tenant *tenants;
     bool is_cut;                        /* more waits, runs or stands there than was read */
 };
+/* Of a job by the index of ahead_start.job. */
+static inline const struct board_tag *board_tag(const struct board *b, size_t job)
+{
+    return job < b->in.base.jobs.n ? &b->waits[job] : &b->runs[job - b->in.base.jobs.n];
+}
 
 enum errc board_read(struct work *w, int64_t until_us, struct board *ret, struct err *e) MUST_CHECK;
 extern const struct stmt *const board_stmts[];

@@ -1,27 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ahead.c - one snapshot for each moment at which something changes, planned and thrown away; what it placed holds room from
  * then on. */
-#include "scheduler/plan/ahead.h"
+#include "scheduler/plan/ahead_int.h"
 #include "core/base/assert.h"
 #include "scheduler/plan/placement.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { STEP_BYTES = 256 << 20, COARSE = 200, GRAIN_US = 1000000, DEVICES_TEXT = 48 };
-
-struct held { struct ahead_live l; bool has_ended; };
-
-struct run {
-    const struct ahead_in *in;
-    struct arena *scratch;
-    struct held *held;                  /* live, then starts */
-    size_t nheld;
-    size_t *by_id;                      /* jobs by tenant and id */
-    bool *is_placed;                    /* by job */
-    struct snapshot s;                  /* of this moment */
-    char **devices_text;                /* by machine: room for its `held` */
-};
+enum { STEP_BYTES = 256 << 20, COARSE = 200, GRAIN_US = 1000000, DEVICES_TEXT = 48, STARTS_AGAIN = 4096 };
 
 static int compare(const struct snap_job *a, const struct snap_job *b)
 {
@@ -29,20 +16,19 @@ static int compare(const struct snap_job *a, const struct snap_job *b)
     return c ? c : uuid_cmp(a->job_id, b->job_id);
 }
 
-static int by_id(const void *a, const void *b, void *jobs)
+static int by_id(const void *a, const void *b, void *in)
 {
-    const struct snap_job *j = jobs;
-    return compare(&j[*(const size_t *)a], &j[*(const size_t *)b]);
+    return compare(ahead_job(in, *(const size_t *)a), ahead_job(in, *(const size_t *)b));
 }
 
-/* A plan puts its jobs in another order: which of the base it is. */
+/* A plan puts its jobs in another order: which of all it is. */
 static size_t job_of(const struct run *r, const struct snap_job *j)
 {
-    size_t low = 0, high = r->in->base.jobs.n;
+    size_t low = 0, high = r->njobs;
     for (;;) {
         ASSERT(low < high);
         const size_t mid = (low + high) / 2;
-        const int c = compare(&r->in->base.jobs.items[r->by_id[mid]], j);
+        const int c = compare(ahead_job(r->in, r->by_id[mid]), j);
         if (!c)
             return r->by_id[mid];
         if (c < 0)
@@ -104,6 +90,22 @@ static void hold(struct run *r, const struct ahead_live *l)
     n->held = str_n(text, n->held.len + (size_t)len);
 }
 
+static bool is_met(const struct run *r, const struct ahead_need *n)
+{
+    return n->job != AHEAD_NONE && (n->begun ? r->fates[n->job].has_begun : r->fates[n->job].has_ended);
+}
+
+static bool is_ready(const struct run *r, size_t job, int64_t at_us)
+{
+    const struct fate *f = &r->fates[job];
+    if (f->is_placed || f->ready_us > at_us)
+        return false;
+    for (size_t i = 0; job < r->in->base.jobs.n && i < r->in->waits[job].nneeds; i++)
+        if (!is_met(r, &r->in->waits[job].needs[i]))
+            return false;
+    return true;
+}
+
 /* All that is there at that moment, and who may go then. Returns how many wait. */
 static size_t look(struct run *r, int64_t at_us)
 {
@@ -111,11 +113,11 @@ static size_t look(struct run *r, int64_t at_us)
     size_t n = 0;
     arena_reset(r->scratch);
     r->s = *b;
-    r->s.claims = NULL;
+    r->s.claims = r->claims;
     r->s.workload = NULL;
     r->s.nodes.items = ARENA_ARRAY(r->scratch, struct snap_node, b->nodes.n + 1);
     r->s.tenants.items = ARENA_ARRAY(r->scratch, struct snap_tenant, b->tenants.n + 1);
-    r->s.jobs.items = ARENA_ARRAY(r->scratch, struct snap_job, b->jobs.n + 1);
+    r->s.jobs.items = ARENA_ARRAY(r->scratch, struct snap_job, r->njobs + 1);
     for (size_t i = 0; i < b->nodes.n; i++)
         r->s.nodes.items[i] = b->nodes.items[i];
     for (size_t i = 0; i < b->tenants.n; i++)
@@ -125,23 +127,30 @@ static size_t look(struct run *r, int64_t at_us)
     for (size_t i = 0; i < r->nheld; i++)
         if (!r->held[i].has_ended)
             hold(r, &r->held[i].l);
-    for (size_t i = 0; i < b->jobs.n; i++)
-        if (!r->is_placed[i] && r->in->waits[i].ready_us <= at_us)
-            r->s.jobs.items[n++] = b->jobs.items[i];
+    for (size_t i = 0; i < r->njobs; i++)
+        if (is_ready(r, i, at_us))
+            r->s.jobs.items[n++] = *ahead_job(r->in, i);
     return r->s.jobs.n = n;
 }
 
 static void begin(struct run *r, const struct ahead_in *in, struct arena *a)
 {
-    const size_t n = in->base.jobs.n;
-    *r = (struct run){ .in = in, .scratch = arena_new(STEP_BYTES), .nheld = in->nlive,
-                       .held = ARENA_ARRAY(a, struct held, in->nlive + n + 1),
-                       .by_id = ARENA_ARRAY(a, size_t, n + 1), .is_placed = ARENA_ARRAY(a, bool, n + 1) };
-    for (size_t i = 0; i < n; i++)
+    const size_t n = in->base.jobs.n, all = n + in->nlive;
+    *r = (struct run){ .in = in, .scratch = arena_new(STEP_BYTES), .nheld = in->nlive, .njobs = all,
+                       .held_max = in->nlive + n + STARTS_AGAIN, .fates = ARENA_ARRAY(a, struct fate, all + 1),
+                       .by_id = ARENA_ARRAY(a, size_t, all + 1), .claims = ARENA_ARRAY(a, struct claims, 1) };
+    r->held = ARENA_ARRAY(a, struct held, r->held_max);
+    for (size_t i = 0; i < all; i++)
         r->by_id[i] = i;
-    qsort_r(r->by_id, n, sizeof *r->by_id, by_id, in->base.jobs.items);
-    for (size_t i = 0; i < in->nlive; i++)
-        r->held[i] = (struct held){ .l = in->live[i] };
+    qsort_r(r->by_id, all, sizeof *r->by_id, by_id, (void *)in);
+    for (size_t i = 0; i < n; i++)
+        r->fates[i] = (struct fate){ .ready_us = in->waits[i].ready_us, .runs_us = in->waits[i].runs_us };
+    for (size_t i = 0; i < in->nlive; i++) {
+        const struct ahead_live *l = &in->live[i];
+        r->held[i] = (struct held){ .l = *l, .job = n + i };
+        r->fates[n + i] = (struct fate){ .is_placed = true, .has_begun = true,
+                                         .runs_us = l->ends_us == AHEAD_NEVER ? AHEAD_NEVER : l->ends_us - l->began_us };
+    }
 }
 
 /* What ended at this moment: from, below until, on that machine before of the tenant. */
@@ -160,24 +169,41 @@ static size_t ended_for(const struct run *r, int64_t after_us, int64_t at_us, si
     return ret;
 }
 
+/* Each start of a job may be its last before it is left alone. */
+static struct ahead_leave leave_of(const struct run *r, size_t job)
+{
+    const size_t n = r->in->base.jobs.n;
+    struct ahead_leave l = job < n ? r->in->waits[job].leave : r->in->live[job - n].leave;
+    for (size_t i = 0; i < r->nheld; i++)
+        l.preempted += r->held[i].job == job && r->held[i].l.is_leaving;
+    return l;
+}
+
 static void start(struct run *r, const struct placement *p, int64_t before_us, int64_t at_us, struct ahead *ret)
 {
     const size_t job = job_of(r, &r->s.jobs.items[p->job]);
-    const struct snap_job *j = &r->in->base.jobs.items[job];
-    const int64_t runs_us = r->in->waits[job].runs_us;
+    const struct snap_job *j = ahead_job(r->in, job);
+    struct fate *f = &r->fates[job];
+    struct claim *claim = claims_find(r->claims, j->tenant_id, j->job_id);
     struct ahead_start *s = &ret->starts.items[ret->starts.n++];
     *s = (struct ahead_start){ .job = job, .machine = p->node, .devices = p->devices, .at_us = at_us,
-                               .ends_us = runs_us == AHEAD_NEVER ? AHEAD_NEVER : at_us + runs_us,
+                               .ends_us = f->runs_us == AHEAD_NEVER ? AHEAD_NEVER : at_us + f->runs_us,
                                .after = ended_for(r, before_us, at_us, p->node, j->tenant) };
-    r->is_placed[job] = true;
-    r->held[r->nheld++] = (struct held){ .l = { p->node, &r->in->base.nodes.items[p->node], *j, p->devices, s->ends_us } };
+    s->is_made = claim && s->after != AHEAD_NONE && r->held[s->after].l.is_leaving;
+    if (claim)
+        claims_drop(r->claims, claim);
+    f->is_placed = f->has_begun = true;
+    const struct ahead_live l = { .machine = p->node, .where = &r->in->base.nodes.items[p->node], .job = *j,
+        .devices = p->devices, .ends_us = s->ends_us, .began_us = at_us, .leave = leave_of(r, job) };
+    r->held[r->nheld++] = (struct held){ .l = l, .job = job };
 }
 
 static void keep_why(const struct run *r, const struct waiting *w, struct arena *a, struct ahead *ret)
 {
     const size_t job = job_of(r, &r->s.jobs.items[w->job]);
     struct waiting *why = &ret->why[job];
-    if (!r->in->waits[job].is_told || (str_eq(why->reason, w->reason) && str_eq(why->message, w->message)))
+    if (job >= r->in->base.jobs.n || !r->in->waits[job].is_told ||
+        (str_eq(why->reason, w->reason) && str_eq(why->message, w->message)))
         return;
     *why = (struct waiting){ job, str_dup(a, w->reason), str_dup(a, w->message), w->is_denied };
 }
@@ -190,8 +216,10 @@ static int64_t next_change(const struct run *r, int64_t at_us)
         if (!r->held[i].has_ended && r->held[i].l.ends_us < next)
             next = r->held[i].l.ends_us;
     for (size_t i = 0; i < r->in->base.jobs.n; i++)
-        if (!r->is_placed[i] && r->in->waits[i].ready_us > at_us && r->in->waits[i].ready_us < next)
-            next = r->in->waits[i].ready_us;
+        if (!r->fates[i].is_placed && r->fates[i].ready_us > at_us && r->fates[i].ready_us < next)
+            next = r->fates[i].ready_us;
+    const int64_t leave_us = ahead_next_leave(r, at_us);
+    next = leave_us < next ? leave_us : next;
     if (next == INT64_MAX)
         return next;
     if (next <= at_us)
@@ -207,34 +235,79 @@ static int64_t next_change(const struct run *r, int64_t at_us)
 
 static void end_until(struct run *r, int64_t at_us)
 {
+    for (size_t i = 0; i < r->nheld; i++) {
+        struct held *h = &r->held[i];
+        if (h->has_ended || h->l.ends_us > at_us)
+            continue;
+        h->has_ended = true;
+        if (h->l.is_leaving)
+            ahead_left(r, h);
+        else
+            r->fates[h->job].has_ended = true;
+    }
+}
+
+/* Somebody who was not asked about waits for what has just begun. */
+static bool has_more(const struct run *r, int64_t at_us)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->in->base.jobs.n; i++)
+        for (size_t k = 0; k < r->in->waits[i].nneeds; k++)
+            n += r->in->waits[i].needs[k].begun && is_ready(r, i, at_us);
+    return n > 0;
+}
+
+/* One plan of this moment. */
+static void step(struct run *r, int64_t before_us, int64_t at_us, struct arena *a, struct ahead *ret)
+{
+    struct plan plan;
+    if (at_us > r->in->now_us)
+        end_until(r, at_us);
+    if (!look(r, at_us))
+        return;
+    placement_plan(&r->s, r->scratch, &plan);
+    ret->is_cut |= plan.is_cut;
+    ahead_make_room(r, &plan, at_us, ret);
+    for (size_t i = 0; i < plan.waits.n; i++)
+        keep_why(r, &plan.waits.items[i], a, ret);
+    for (size_t i = 0; i < plan.places.n; i++) {
+        if (r->nheld == r->held_max) {
+            ret->is_cut = true;
+            return;
+        }
+        start(r, &plan.places.items[i], before_us, at_us, ret);
+    }
+}
+
+/* All that waits has begun, and nobody who was sent away waits or will. */
+static bool is_over(const struct run *r)
+{
+    for (size_t i = 0; i < r->njobs; i++)
+        if (!r->fates[i].is_placed)
+            return false;
     for (size_t i = 0; i < r->nheld; i++)
-        r->held[i].has_ended |= r->held[i].l.ends_us <= at_us;
+        if (!r->held[i].has_ended && r->held[i].l.is_leaving)
+            return false;
+    return true;
 }
 
 void ahead_run(const struct ahead_in *in, struct arena *a, struct ahead *ret)
 {
     struct run r;
-    struct plan plan;
-    const size_t n = in->base.jobs.n;
     int64_t at_us = in->now_us, before_us = in->now_us;
     begin(&r, in, a);
-    *ret = (struct ahead){ .starts.items = ARENA_ARRAY(a, struct ahead_start, n + 1),
-                           .why = ARENA_ARRAY(a, struct waiting, n + 1) };
-    for (; at_us <= in->until_us && ret->starts.n < n; before_us = at_us, at_us = next_change(&r, at_us)) {
+    *ret = (struct ahead){ .starts.items = ARENA_ARRAY(a, struct ahead_start, r.held_max - in->nlive),
+                           .why = ARENA_ARRAY(a, struct waiting, in->base.jobs.n + 1),
+                           .leaves_us = ARENA_ARRAY(a, int64_t, in->nlive + 1) };
+    while (at_us <= in->until_us && !is_over(&r)) {
+        const size_t began = ret->starts.n;
         if (ret->steps++ == AHEAD_STEPS_MAX) {
             ret->is_cut = true;
             break;
         }
-        if (at_us > in->now_us)
-            end_until(&r, at_us);
-        if (!look(&r, at_us))
-            continue;
-        placement_plan(&r.s, r.scratch, &plan);
-        ret->is_cut |= plan.is_cut;
-        for (size_t i = 0; i < plan.waits.n; i++)
-            keep_why(&r, &plan.waits.items[i], a, ret);
-        for (size_t i = 0; i < plan.places.n; i++)
-            start(&r, &plan.places.items[i], before_us, at_us, ret);
+        step(&r, before_us, at_us, a, ret);
+        before_us = at_us;
+        at_us = ret->starts.n > began && has_more(&r, at_us) ? at_us + 1 : next_change(&r, at_us);
     }
     arena_free(r.scratch);
 }

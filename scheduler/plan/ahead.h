@@ -3,9 +3,13 @@
  *
  * At every end of an attempt, and whenever a waiting job's own time comes, placement_plan is asked with what is free by then. An
  * attempt ends after the time that its caller says; what begins here runs as long as its caller expects. So the answer is as good
- * as those times, and nothing that is submitted later, fails, or makes room for a higher class is in it: it says what would
- * happen if all went on as it is. Ends within a two-hundredth of their distance from now, or a second, count as one, so that
- * far steps are coarse and their number is bounded.
+ * as those times, and nothing that is submitted later or fails is in it: it says what would happen if all went on as it is. Ends
+ * within a two-hundredth of their distance from now, or a second, count as one, so that far steps are coarse and their number is
+ * bounded.
+ *
+ * Who makes room for whom is preempt_plan's choice at each of these moments (preempt.h): an attempt that must go ends after its
+ * grace, and its job waits again, with what its last checkpoint of now had not saved before it. Who waits for other jobs
+ * (ahead_need) is ready when they have begun or ended; all that runs is taken to complete.
  *
  * Pure: no I/O, no clock, and a base that is not changed. Memory: the arena, for what is answered; each step has its own. */
 #pragma once
@@ -15,6 +19,9 @@ enum { AHEAD_STEPS_MAX = 400 };
 #define AHEAD_NONE SIZE_MAX
 #define AHEAD_NEVER INT64_MAX           /* it stays until it is told to stop */
 
+/* Whether an attempt of the job may be told to make room, and how: of its class, and what it went through before. */
+struct ahead_leave { bool may; int64_t grace_s, min_runtime_s, preempted; };
+
 /* What holds room now. machine: index into nodes; AHEAD_NONE: one that takes nothing new, which `where` tells. */
 struct ahead_live {
     size_t machine;
@@ -22,13 +29,24 @@ struct ahead_live {
     struct snap_job job;                /* what it holds; tenant is filled */
     uint64_t devices;
     int64_t ends_us;
+    int64_t began_us, saved_us;         /* since when; its last checkpoint, 0: none */
+    struct ahead_leave leave;
+    bool is_leaving;                    /* it has been told to go by ends_us */
+    struct uuid leaves_for;             /* for this job */
 };
+
+/* A job that another waits for, by its index in base.jobs; from base.jobs.n on one of live; AHEAD_NONE: it is not known here, and
+ * that moment does not come. begun: when it has begun, else when it has ended well. */
+struct ahead_need { size_t job; bool begun; };
 
 /* Of a waiting job, by its index in base.jobs. */
 struct ahead_wait {
     int64_t ready_us;                   /* not before; 0: now */
     int64_t runs_us;                    /* expected; AHEAD_NEVER */
     bool is_told;                       /* why it waits is kept */
+    struct ahead_leave leave;
+    const struct ahead_need *needs;     /* all of them before it is ready */
+    size_t nneeds;
 };
 
 struct ahead_in {
@@ -40,20 +58,30 @@ struct ahead_in {
 };
 
 struct ahead_start {
-    size_t job, machine;                /* of the base */
+    size_t job;                         /* of base.jobs; from base.jobs.n on one of live that was sent away and starts again */
+    size_t machine;                     /* of the base */
     uint64_t devices;
     int64_t at_us, ends_us;
     /* What ended just then on that machine, else of the same tenant: below nlive one of live, from there on one of starts.
      * AHEAD_NONE: nothing of these, it was its turn. */
     size_t after;
+    bool is_made;                       /* what ended there was sent away for it */
+    bool is_cut;                        /* it ends because it is sent away itself */
 };
 
 struct ahead {
     struct { struct ahead_start *items; size_t n; } starts;     /* in the order of their times */
     struct waiting *why;                /* by job: why it waited last, of those told; reason absent: it never did */
+    int64_t *leaves_us;                 /* by live: when it makes room for another; 0: it does not */
     int64_t steps;
     bool is_cut;                        /* steps or unread jobs ended it: there is more before until_us */
 };
+
+/* A job of a start. */
+static inline const struct snap_job *ahead_job(const struct ahead_in *in, size_t job)
+{
+    return job < in->base.jobs.n ? &in->base.jobs.items[job] : &in->live[job - in->base.jobs.n].job;
+}
 
 void ahead_run(const struct ahead_in *in, struct arena *a, struct ahead *ret);
 /* The next plan places the job. */

@@ -16,8 +16,8 @@ const wanted = (name) => only === undefined || only.includes(name);
 
 const OF_ALL = ['/', '/zones', '/residency', '/audit', '/approvals', '/tokens', '/settings', '/workers'];
 const MENUS = {
-  keeper: [...OF_ALL, '/root-keys', '/health'],
-  watcher: [...OF_ALL, '/tenants', '/keys', '/evidence', '/members', '/projects', '/quotas'],
+  keeper: [...OF_ALL, '/root-keys', '/queue/platform', '/health'],
+  watcher: [...OF_ALL, '/tenants', '/keys', '/evidence', '/members', '/projects', '/quotas', '/queues'],
 };
 
 await run('acts-govern', async (t) => {

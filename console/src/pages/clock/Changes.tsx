@@ -30,10 +30,19 @@ function Change({ of }: { of: Schemas['job_change'] }) {
 /** After what a job starts. */
 export function After({ of }: { of: Schemas['clock_job'] }) {
   const { t } = useTranslation();
-  if (of.after !== 'job') return <>{of.after ? t(`clock.after_${of.after}`) : null}</>;
+  if (!of.after) return null;
+  const room = of.makes_room ? <> · {t('clock.makesRoom')}</> : null;
+  if (!of.after_job_id)
+    return (
+      <>
+        {t(of.after === 'dependency' ? 'clock.after_needed' : `clock.after_${of.after}`)}
+        {room}
+      </>
+    );
   return (
     <>
-      {t('clock.after_job')} <To to={`/jobs/${of.after_job_id!}`}>{t('clock.thatJob')}</To>
+      {t(`clock.after_${of.after}`)} <To to={`/jobs/${of.after_job_id}`}>{t('clock.thatJob')}</To>
+      {room}
     </>
   );
 }

@@ -72,7 +72,8 @@ function Jobs({ of, from, until }: { of: Schemas['queue_clock']; from: number; u
   const end = (j: ClockJob): ReactNode =>
     j.ends_at ? (
       <>
-        <Time at={j.ends_at} /> <span className="subtle">{t(`clock.basis_${j.basis!}`)}</span>
+        <Time at={j.ends_at} />{' '}
+        <span className="subtle">{t(j.leaves_at ? 'clock.leaves' : `clock.basis_${j.basis ?? 'limit'}`)}</span>
       </>
     ) : (
       t('clock.stays')
@@ -107,7 +108,7 @@ function Jobs({ of, from, until }: { of: Schemas['queue_clock']; from: number; u
           label={t('clock.starts')}
           heads={[t('col.name'), t('clock.when'), t('clock.until'), t('clock.place'), t('clock.why')]}
           rows={of.starts.map((j) => ({
-            id: j.job_id!,
+            id: `${j.job_id!} ${j.at!}`,
             cells: [
               job(j),
               <>

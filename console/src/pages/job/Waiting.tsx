@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waiting.tsx - why a job does not run yet, in the planner's words, and where it could run.
-import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';
 import { neverStarts } from '../../lib/jobs.ts';
 import { Alert } from '../../ui/alert.tsx';
+import { Grid } from '../../ui/grid.tsx';
 import { Code, Time } from '../../ui/bits.tsx';
 import { Changes } from '../clock/Changes.tsx';
 
@@ -66,61 +66,47 @@ export function Waiting({ job }: { job: Schemas['job'] }) {
       )}
       {job.state === 'PENDING' && <Changes id={job.job_id!} />}
       {(p.constraints?.length ?? 0) > 0 && (
-        <Table variant="compact" aria-label={t('job.constraints')} gridBreakPoint="grid-md" borders={false}>
-          <Thead>
-            <Tr>
-              <Th>{t('job.constraint')}</Th>
-              <Th modifier="wrap">{t('job.nodesLeft')}</Th>
-            </Tr>
-          </Thead>
-          <Tbody>
-            {p.constraints!.map((c) => (
-              <Tr key={c.constraint}>
-                <Td dataLabel={t('job.constraint')}>
-                  <Code>{c.constraint}</Code>
-                </Td>
-                <Td dataLabel={t('job.nodesLeft')}>{number(c.machines)}</Td>
-              </Tr>
-            ))}
-          </Tbody>
-        </Table>
+        <Grid
+          label={t('job.constraints')}
+          breakPoint="grid-md"
+          heads={[t('job.constraint'), t('job.nodesLeft')]}
+          rows={p.constraints!.map((c) => ({
+            id: c.constraint!,
+            cells: [<Code key="c">{c.constraint}</Code>, number(c.machines)],
+          }))}
+        />
       )}
       {(p.zones?.length ?? 0) > 0 && (
-        <Table variant="compact" aria-label={t('job.places')} gridBreakPoint="grid-md" borders={false}>
-          <Thead>
-            <Tr>
-              <Th>{t('col.zone')}</Th>
-              <Th modifier="wrap">{t('job.readyNodes')}</Th>
-              <Th modifier="wrap">{t('job.freeSlots', { n: number(job.slots) })}</Th>
-              <Th modifier="wrap">{t('job.freeGpus', { n: number(job.gpus) })}</Th>
-              <Th>{t('job.fits')}</Th>
-            </Tr>
-          </Thead>
-          <Tbody>
-            {p.zones!.map((z) => (
-              <Tr key={z.zone}>
-                <Td dataLabel={t('col.zone')}>
-                  <Code>{z.zone}</Code>
-                </Td>
-                <Td dataLabel={t('job.readyNodes')}>{number(z.ready_nodes)}</Td>
-                <Td dataLabel={t('job.freeSlots', { n: number(job.slots) })}>{number(z.free_slots)}</Td>
-                <Td dataLabel={t('job.freeGpus', { n: number(job.gpus) })}>{number(z.free_gpus)}</Td>
-                <Td dataLabel={t('job.fits')}>
-                  {z.allowed ? (
-                    t(z.fits_now ? 'job.fitsNow' : 'job.noRoom')
-                  ) : (
-                    <>
-                      {t('job.notAllowed')}{' '}
-                      <bdi lang="en" dir="ltr" translate="no">
-                        {z.reason}
-                      </bdi>
-                    </>
-                  )}
-                </Td>
-              </Tr>
-            ))}
-          </Tbody>
-        </Table>
+        <Grid
+          label={t('job.places')}
+          breakPoint="grid-md"
+          heads={[
+            t('col.zone'),
+            t('job.readyNodes'),
+            t('job.freeSlots', { n: number(job.slots) }),
+            t('job.freeGpus', { n: number(job.gpus) }),
+            t('job.fits'),
+          ]}
+          rows={p.zones!.map((z) => ({
+            id: z.zone!,
+            cells: [
+              <Code key="z">{z.zone}</Code>,
+              number(z.ready_nodes),
+              number(z.free_slots),
+              number(z.free_gpus),
+              z.allowed ? (
+                t(z.fits_now ? 'job.fitsNow' : 'job.noRoom')
+              ) : (
+                <span key="f">
+                  {t('job.notAllowed')}{' '}
+                  <bdi lang="en" dir="ltr" translate="no">
+                    {z.reason}
+                  </bdi>
+                </span>
+              ),
+            ],
+          }))}
+        />
       )}
     </Alert>
   );

@@ -9,7 +9,7 @@ import type { Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { bytes, number } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
-import { Code, Name, Pairs, State, Time, To } from '../../ui/bits.tsx';
+import { Called, Code, Pairs, State, Time, To } from '../../ui/bits.tsx';
 import { Note } from '../../ui/note.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Answer } from '../../ui/states.tsx';
@@ -59,10 +59,10 @@ function Things({ of, stops }: { of: readonly Thing[]; stops: string }) {
                 <td>
                   {x.id && can(permission) ? (
                     <To to={`${place}/${x.id}`}>
-                      <Name>{x.name}</Name>
+                      <Called of={x} />
                     </To>
                   ) : (
-                    <Name>{x.name}</Name>
+                    <Called of={x} />
                   )}
                 </td>
                 <td>{number(x.objects)}</td>

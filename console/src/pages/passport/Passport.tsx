@@ -8,7 +8,7 @@ import type { Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { bytes, number } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
-import { Code, Id, Name, Pairs, State, Time, To } from '../../ui/bits.tsx';
+import { Called, Code, Id, Name, Pairs, State, Time, To } from '../../ui/bits.tsx';
 import { Note } from '../../ui/note.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Answer } from '../../ui/states.tsx';
@@ -188,10 +188,10 @@ function Models({ of }: { of: Passport }) {
       rows={of.models.map((m) => [
         can('model:read') ? (
           <To key="n" to={`/models/${m.model_id}`}>
-            <Name>{m.name}</Name>
+            <Called of={m} />
           </To>
         ) : (
-          <Name key="n">{m.name}</Name>
+          <Called key="n" of={m} />
         ),
         number(m.version),
         number(m.deployments),

@@ -9,7 +9,7 @@ import { useGet } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';
 import { oneOf } from '../../lib/oneof.ts';
 import { useSession } from '../../shell/session.tsx';
-import { Code, Name, To } from '../../ui/bits.tsx';
+import { Called, Code, To } from '../../ui/bits.tsx';
 import { ApiForm, formFields } from '../../ui/form.tsx';
 import { Note } from '../../ui/note.tsx';
 import { Grid } from '../../ui/grid.tsx';
@@ -34,7 +34,7 @@ function Named({ of }: { of: Thing }) {
   const { can } = useSession();
   if (!of.id) return <span className="subtle">{t('whatif.anyNew')}</span>;
   const [place, permission] = PLACES[of.id.slice(0, 3)] ?? ['', ''];
-  const name = <Name>{of.name}</Name>;
+  const name = <Called of={of} />;
   return can(permission) ? <To to={`${place}/${of.id}`}>{name}</To> : name;
 }
 

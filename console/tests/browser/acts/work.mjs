@@ -80,12 +80,12 @@ export async function data(t) {
   const h = await Hand.of(t, 'admin');
   await h.go('/datasets');
   await h.opens('nav.newDataset');
-  await h.put('col.name', 'acts-set');
+  await h.put('col.short', 'acts-set');
   await h.put('col.classes', '2.5');
   h.expect(400, 422);
   await h.send('nav.newDataset');
   await h.refused('col.classes');
-  h.same('what was typed', await h.field(W('col.name'), { inside: h.dialog }).inputValue(), 'acts-set');
+  h.same('what was typed', await h.field(W('col.short'), { inside: h.dialog }).inputValue(), 'acts-set');
   h.expect();
   await h.put('col.classes', '3');
   await h.send('nav.newDataset');

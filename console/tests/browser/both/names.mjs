@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // names.mjs - things are called by their names in the reader's language, set by dialogs, found by search, said by the
 // audit log.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { settled } from '../checks.mjs';
 import { until } from '../platform.mjs';
 
@@ -9,6 +11,29 @@ const CALLED = {
   ar: { tenant: 'بنك النخيل في دبي', set: 'مطالبات الربيع', model: 'قارئ المطالبات', project: 'مكتب الاحتيال' },
 };
 const names = (what) => ({ display_name: CALLED.en[what], display_name_ar: CALLED.ar[what] });
+
+const SHOWN = { en: ['Ward letters', 'Ward model'], ar: ['رسائل الأجنحة', 'نموذج الأجنحة'] };
+/** A data set with content and a model made of it, both with names: what pages about something else name in passing. */
+async function shown(t) {
+  const called = (i) => ({ display_name: SHOWN.en[i], display_name_ar: SHOWN.ar[i] });
+  const body = { name: 'ward-letters', label_column: 'label', classes: 10, ...called(0) };
+  const { dataset_id: id } = await t.tenant('POST', '/v1/datasets', body);
+  const rows = readFileSync(join(t.root, 'datasets/digits/digits.csv'), 'utf8');
+  await t.tenant('POST', `/v1/datasets/${id}/versions`, rows, 'text/csv');
+  const spec = { dataset_id: id, hidden: [8], epochs: 1, seed: 3 };
+  const job = await t.tenant('POST', '/v1/jobs', { name: 'wards', kind: 'train', spec });
+  await until('the job', async () => (await t.tenant('GET', `/v1/jobs/${job.job_id}`)).state === 'COMPLETED');
+  const model = await t.tenant('POST', '/v1/models', { name: 'ward-model', job_id: job.job_id });
+  const headers = {
+    'content-type': 'application/json',
+    authorization: `Bearer ${t.tenantToken}`,
+    'if-match': `"v${model.version}"`,
+  };
+  const init = { method: 'PATCH', headers, body: JSON.stringify(called(1)) };
+  const r = await fetch(`${t.base}/v1/models/${model.model_id}`, init);
+  if (!r.ok) throw new Error(`the model keeps its name: ${r.status} ${await r.text()}`);
+  Object.assign(t.ids, { wards: id, wardModel: model.model_id });
+}
 
 export async function seed(t) {
   const set = await t.tenant('POST', '/v1/datasets', {
@@ -19,6 +44,7 @@ export async function seed(t) {
   });
   await t.tenant('POST', '/v1/projects', { name: 'fraud-desk', ...names('project') });
   t.ids.named = set.dataset_id;
+  await shown(t);
   await until('the event', async () => {
     const page = await t.tenant('GET', `/v1/audit/events?resource=${set.dataset_id}&page_size=5`);
     return page.data.some((e) => e.action === 'dataset.create');
@@ -40,6 +66,34 @@ async function rename(h, button, what) {
 const masthead = (h) => h.page.locator('.who bdi').first().innerText();
 
 export default [
+  {
+    name: 'names of what hangs on a key',
+    as: 'admin',
+    path: (ids) => `/keys/${ids.zone}/versions/1`,
+    act: async (h) => {
+      for (const name of SHOWN[h.lang]) await h.page.locator('.hangs').getByText(name, { exact: true }).waitFor();
+      h.must((await h.page.locator('.hangs').getByText('ward-letters').count()) === 0, 'the short name stands there');
+    },
+  },
+  {
+    name: 'names of what was made of a data set',
+    as: 'compliance',
+    path: (ids) => `/datasets/${ids.wards}/passport`,
+    act: async (h) => {
+      h.must((await h.page.locator('#page-title').innerText()).includes(SHOWN[h.lang][0]), 'another title');
+      await h.page.locator('.passport').getByText(SHOWN[h.lang][1], { exact: true }).waitFor();
+    },
+  },
+  {
+    name: 'names of what a change would touch',
+    as: 'admin',
+    path: '/residency/what-if',
+    act: async (h) => {
+      await h.page.locator('form [name=about]').selectOption('class internal');
+      await h.press('whatif.try');
+      await h.page.locator('.whatif-result tbody').getByText(SHOWN[h.lang][0], { exact: true }).first().waitFor();
+    },
+  },
   {
     name: 'names of the organisation',
     as: 'admin',

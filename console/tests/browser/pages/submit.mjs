@@ -78,8 +78,7 @@ export default [
       await yaml(page).fill(`${text}colour: blue\n`);
       await page.click('form button[type=submit]');
       await page.waitForSelector('#f-spec-epochs[aria-invalid=true]');
-      if ((await page.evaluate(() => document.activeElement?.id)) !== 'f-name')
-        throw new Error('the first fault has no focus');
+      await page.waitForFunction(() => document.activeElement?.id === 'f-name'); // the first fault
     },
   },
   {

@@ -6,7 +6,8 @@
 
 static struct dataset_version upload(const char *name)
 {
-    struct dataset_new in = { str_c(name), { "", 0 }, 1, { "label", 5 }, 2 };
+    struct dataset_new in = { .name = str_c(name), .description = STR(""), .data_class = 1, .label_column = STR("label"),
+                              .classes = 2, .display_name = STR("The first"), .display_name_ar = STR("الأولى") };
     struct dataset d;
     struct dataset_version v;
     struct work w = begin(0);
@@ -31,7 +32,7 @@ static bool names(const struct key_impact *k, const char *name)
     const struct key_thing *all = k->things.items;
     for (size_t i = 0; i < k->things.n; i++)
         if (str_eq_c(all[i].kind, "dataset") && str_eq_c(all[i].name, name))
-            return true;
+            return str_eq_c(all[i].display_name, "The first") && str_eq_c(all[i].display_name_ar, "الأولى");
     return false;
 }
 

@@ -4,6 +4,8 @@
 #include "tests/db/scheduler/fixture.h"
 #include "scheduler/jobs/clock.h"
 
+#include <stdlib.h>
+
 static struct machine one, away;
 FIXTURE_GROUP((machine_up(&f, &one, "ae-dxb-1", "one", 8, 0), machine_up(&f, &away, "ae-auh-1", "away", 32, 0)), NOTHING_MORE)
 
@@ -131,6 +133,49 @@ static void a_quota_is_raised_by_what_lacks(void **state)
     fixture_reader_done(&w);
 }
 
+/* Who waits for another job starts after it; who is of a higher class is given room, and who makes it waits again. */
+static void dependencies_and_classes_are_played(void **state)
+{
+    (void)state;
+    struct work w;
+    struct uuid first, second, high;
+    char a[UUID_TEXT], b[UUID_TEXT], c_[UUID_TEXT], t[UUID_TEXT];
+    uuid_text(f.tenant_a, t);
+    fixture_exec(&f, "UPDATE quota SET hard_limit = 1000 WHERE tenant_id = '%s' AND resource = 'slots'", t);
+    assert_int_equal(submit(&f, f.tenant_a, 1, 8, 3, &first), 1);
+    assert_int_equal(submit(&f, f.tenant_a, 1, 1, 3, &second), 1);
+    uuid_text(first, a);
+    uuid_text(second, b);
+    fixture_exec(&f, "INSERT INTO job_dependency (tenant_id, job_id, on_job_id, type) VALUES ('%s', '%s', '%s', 'afterok')", t, b,
+                 a);
+    fixture_exec(&f, "UPDATE job SET not_before = 'infinity', reason = 'Dependency' WHERE job_id = '%s'", b);
+    struct job_clock c = job_clock_of(f.tenant_a, second, &w);
+    assert_true(str_eq_c(c.state, "later"));
+    assert_true(str_eq_c(c.start.after, "dependency") && uuid_eq(c.start.after_job_id, first));
+    assert_int_equal(c.changes.n, 0);
+    const int64_t after = c.start.at.us;
+    fixture_reader_done(&w);
+    c = job_clock_of(f.tenant_a, first, &w);
+    assert_true(llabs(c.start.ends_at.us - after) < INT64_C(600) * 1000000);   /* far times are coarse, and now is later */
+    fixture_reader_done(&w);
+    assert_int_equal(submit(&f, f.tenant_a, 1, 8, 3, &high), 1);
+    uuid_text(high, c_);
+    fixture_exec(&f, "UPDATE priority_class SET preemptible = true, grace_s = 10, min_runtime_s = 0 WHERE class = 'default'");
+    fixture_exec(&f, "INSERT INTO priority_class (class, value, description) VALUES ('urgent', 100, 'First')");
+    fixture_exec(&f, "UPDATE job SET class = 'urgent' WHERE job_id = '%s'", c_);
+    fixture_exec(&f, "UPDATE attempt SET state = 'RUNNING', started_at = now() - interval '5 seconds' WHERE live "
+                     "AND tenant_id = '%s'", t);
+    struct queue_clock q = clock_of(f.tenant_a, &w);
+    const struct clock_job *r = q.running.items, *s = q.starts.items;
+    bool leaves = false, made = false;
+    for (size_t i = 0; i < q.running.n; i++)
+        leaves |= r[i].leaves_at.us > 0 && r[i].ends_at.us == r[i].leaves_at.us;
+    for (size_t i = 0; i < q.starts.n; i++)
+        made |= uuid_eq(s[i].job_id, high) && s[i].makes_room && s[i].at.us <= q.at.us + 11 * 1000000;
+    assert_true(leaves && made);
+    fixture_reader_done(&w);
+}
+
 static void the_platform_is_told_tenants(void **state)
 {
     (void)state;
@@ -155,6 +200,7 @@ int main(void)
     const struct CMUnitTest tests[] = { cmocka_unit_test(own_jobs_are_told_and_others_are_sums),
                                         cmocka_unit_test(a_change_that_is_told_does_it),
                                             cmocka_unit_test(a_quota_is_raised_by_what_lacks),
-                                        cmocka_unit_test(the_platform_is_told_tenants) };
+                                        cmocka_unit_test(the_platform_is_told_tenants),
+                                        cmocka_unit_test(dependencies_and_classes_are_played) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
