@@ -5,6 +5,7 @@
 #include "core/base/cleanup.h"
 #include "core/base/err.h"
 #include "core/base/str.h"
+#include "core/db/pool.h"
 #include "core/db/session.h"
 #include "migrations/migrate.h"
 
@@ -144,6 +145,39 @@ void pg_harness_exec(struct pg_harness *h, const char *dbname, const char *sql)
     CLEANUP(db_session_freep) struct db_session *s = NULL;
     if (db_session_new(pg_harness_conninfo(h, NULL, dbname), "harness", 0, &s, &e) != ERR_OK ||
         db_session_exec_script(s, sql, &e) != ERR_OK) {
+        fprintf(stderr, "test harness: %s (%s)\n", e.msg, e.detail);
+        abort();
+    }
+}
+
+int64_t pg_harness_number(struct pg_harness *h, const char *dbname, const char *sql)
+{
+    struct err e = { 0 };
+    CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+    CLEANUP(db_session_freep) struct db_session *s = NULL;
+    struct db_text_rows rows;
+    int64_t n = 0;
+    if (db_session_new(pg_harness_conninfo(h, NULL, dbname), "harness", 30000, &s, &e) != ERR_OK ||
+        db_session_query(s, sql, NULL, 0, a, &rows, &e) != ERR_OK || rows.nrows != 1 ||
+        !str_to_i64(rows.cells[0], INT64_MIN, INT64_MAX, &n)) {
+        fprintf(stderr, "test harness: no number from: %s: %s (%s)\n", sql, e.msg, e.detail);
+        abort();
+    }
+    return n;
+}
+
+void pg_harness_go_to(struct pg_harness **h, struct pg_harness *to, const char *dbname, struct db_pool **pool,
+                      struct db_pool **other, const struct stmt *const *const *lists)
+{
+    struct err e;
+    db_pool_free(*pool);
+    db_pool_free(*other);
+    *other = NULL;
+    pg_harness_free(*h);
+    *h = to;
+    *pool = db_pool_new(&(struct db_pool_opts){ .conninfo = pg_harness_conninfo(to, "falaj_app", dbname), .size = 3,
+                                                .lists = lists });
+    if (db_pool_check(*pool, &e) != ERR_OK) {
         fprintf(stderr, "test harness: %s (%s)\n", e.msg, e.detail);
         abort();
     }

@@ -8,13 +8,16 @@
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Of a row of quota: what is held now. Jobs that ended are taken off `used` by the next submission. */
 #define JOBS_ENDED "coalesce((SELECT e.ended FROM job_end e WHERE e.tenant_id = quota.tenant_id), ended)"
 #define JOBS_USED "CASE resource WHEN 'jobs' THEN used + ended - " JOBS_ENDED " ELSE used END"
 
+struct db_pool;
 struct pg_harness;
 struct redis_harness;
+struct stmt;
 
 struct pg_harness *pg_harness_new(void);                                    /* started and answering; aborts when it cannot */
 struct pg_harness *pg_harness_new_cluster(void);     /* the same, made by initdb: its identity is its own */
@@ -24,12 +27,18 @@ void pg_harness_promote(struct pg_harness *standby);
 /* pg_dump of dbname in `from`, read into a new database of that name in `to`, with the roles. */
 void pg_harness_restore(struct pg_harness *from, struct pg_harness *to, const char *dbname);
 void pg_harness_free(struct pg_harness *h);
+/* What runs goes on in another cluster: *h and its pools (*other may be NULL, and is then) end, *h is `to`, and *pool is of its role
+ * falaj_app, with these statements. */
+void pg_harness_go_to(struct pg_harness **h, struct pg_harness *to, const char *dbname, struct db_pool **pool,
+                      struct db_pool **other, const struct stmt *const *const *lists);
 void pg_harness_stop(struct pg_harness *h);                                 /* immediate shutdown: an outage */
 void pg_harness_start(struct pg_harness *h);                                /* again, with the same data */
 /* conninfo of a role and database; lives as long as h. NULL: postgres. */
 const char *pg_harness_conninfo(struct pg_harness *h, const char *user, const char *dbname);
 /* As superuser in database dbname (NULL: postgres); aborts with the server's message when it fails. */
 void pg_harness_exec(struct pg_harness *h, const char *dbname, const char *sql);
+/* The one integer that a query gives, as superuser; aborts with the server's message, or when it gives another thing. */
+int64_t pg_harness_number(struct pg_harness *h, const char *dbname, const char *sql);
 void pg_harness_exec_file(struct pg_harness *h, const char *dbname, const char *path);
 /* The roles, and the schema as it ships, in a new database of that name; NULL: in the database postgres. The first call takes the
  * template's database, later ones and those on a cluster made by initdb run the migrations. */

@@ -36,6 +36,12 @@ static struct keyd_client *fx_keyd;     /* where a test starts one */
 static struct audit_pii *fx_pii;
 static struct erasure_keeper *fx_erasures;
 
+/* The one integer that a query of the superuser gives. */
+static inline int64_t number(const char *sql)
+{
+    return pg_harness_number(pg, DB, sql);
+}
+
 #define OK(call)                                                                                  \
     do {                                                                                          \
         if ((call) != ERR_OK)                                                                     \

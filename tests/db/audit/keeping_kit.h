@@ -8,7 +8,6 @@
 #include <unistd.h>
 #include "core/crypto/hash.h"
 #include "core/crypto/secmem.h"
-#include "core/db/session.h"
 #include "keys/client.h"
 #include "tests/db/audit/fixture.h"
 #include "tests/lib/wait.h"
@@ -28,18 +27,6 @@ static inline void sql(const char *fmt, ...)
     assert_in_range(vsnprintf(text, sizeof text, fmt, ap), 1, sizeof text - 1);
     va_end(ap);
     pg_harness_exec(pg, DB, text);
-}
-
-static inline int64_t number(const char *text)
-{
-    CLEANUP(db_session_freep) struct db_session *s = NULL;
-    struct db_text_rows rows;
-    int64_t n = -1;
-    OK(db_session_new(pg_harness_conninfo(pg, "postgres", DB), "test", 30000, &s, &e));
-    OK(db_session_query(s, text, NULL, 0, results, &rows, &e));
-    assert_int_equal(rows.nrows, 1);
-    assert_true(str_to_i64(rows.cells[0], INT64_MIN, INT64_MAX, &n));
-    return n;
 }
 
 static inline const char *hex(struct uuid u)

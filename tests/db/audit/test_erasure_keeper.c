@@ -3,7 +3,6 @@
  * journal that stays where it was. */
 #include "tests/db/audit/fixture.h"
 #include "audit/erasure_journal.h"
-#include "core/db/session.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,16 +12,6 @@ static char dir[] = "/tmp/keeper_XXXXXX";
 static struct arena *memory;
 static struct uuid officer;
 
-static int64_t number(const char *sql)
-{
-    CLEANUP(db_session_freep) struct db_session *s = NULL;
-    struct db_text_rows rows;
-    int64_t n = -1;
-    OK(db_session_new(pg_harness_conninfo(pg, NULL, DB), "test", 0, &s, &e));
-    OK(db_session_query(s, sql, NULL, 0, memory, &rows, &e));
-    assert_true(rows.nrows == 1 && str_to_i64(rows.cells[0], INT64_MIN, INT64_MAX, &n));
-    return n;
-}
 #define EXEC(...) pg_harness_exec(pg, DB, arena_printf(memory, __VA_ARGS__))
 #define COUNT(...) number(arena_printf(memory, "SELECT count(*) FROM " __VA_ARGS__))
 
@@ -95,14 +84,7 @@ static void go_to(struct pg_harness *to)
 {
     static const struct stmt *const *const lists[] = { audit_event_stmts, audit_hold_stmts, audit_erasure_stmts,
                                                        erasure_keeper_stmts, NULL };
-    db_pool_free(app_pool);
-    db_pool_free(seq_pool);
-    seq_pool = NULL;
-    pg_harness_free(pg);
-    pg = to;
-    const char *app = pg_harness_conninfo(pg, "falaj_app", DB);
-    app_pool = db_pool_new(&(struct db_pool_opts){ .conninfo = app, .size = 2, .lists = lists });
-    OK(db_pool_check(app_pool, &e));
+    pg_harness_go_to(&pg, to, DB, &app_pool, &seq_pool, lists);
 }
 
 static void an_order_stands_before_its_commit_and_is_void_without(void **state)

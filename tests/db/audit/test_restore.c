@@ -2,22 +2,8 @@
 /* test_restore.c - the log goes on where the database goes: into another cluster that counts its transactions from low, and
  * onto a standby that takes over. Each restore is real: pg_dump, initdb, psql; pg_basebackup, pg_promote. */
 #include "tests/db/audit/fixture.h"
-#include "core/db/session.h"
 
 #include <inttypes.h>
-
-static int64_t number(const char *sql)
-{
-    CLEANUP(db_session_freep) struct db_session *s = NULL;
-    struct arena *a = arena_new(1 << 20);
-    struct db_text_rows rows;
-    int64_t n = -1;
-    OK(db_session_new(pg_harness_conninfo(pg, NULL, DB), "test", 0, &s, &e));
-    OK(db_session_query(s, sql, NULL, 0, a, &rows, &e));
-    assert_true(rows.nrows == 1 && str_to_i64(rows.cells[0], INT64_MIN, INT64_MAX, &n));
-    arena_free(a);
-    return n;
-}
 
 static int64_t unnumbered(void)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_search.c - what a search finds by pages is what a walk along the log finds, before pages are made and afterwards. */
-#include "core/db/session.h"
 #include "tests/db/audit/fixture.h"
 
 /* Entry i of 900: three full pages and a rest. */
@@ -102,18 +101,6 @@ static void every_way(void)
         assert_int_equal(audit_get(&u->w, tenant_a, rare_job, &row, &e), ERR_NOT_FOUND);
         unit_commit(u);
     }
-}
-
-static int64_t number(const char *sql)
-{
-    CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
-    CLEANUP(db_session_freep) struct db_session *s = NULL;
-    struct db_text_rows rows;
-    int64_t n = -1;
-    OK(db_session_new(pg_harness_conninfo(pg, "postgres", DB), "test", 30000, &s, &e));
-    OK(db_session_query(s, sql, NULL, 0, a, &rows, &e));
-    assert_true(rows.nrows == 1 && str_to_i64(rows.cells[0], 0, INT64_MAX, &n));
-    return n;
 }
 
 static void a_search_finds_what_a_walk_finds(void **state)

@@ -1,19 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_sequencer_pages.c - full pages of every log are summed up once, in passes of 64; the log of heads has none. */
-#include "core/db/session.h"
 #include "tests/db/audit/fixture.h"
-
-static int64_t number(const char *sql)
-{
-    CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
-    CLEANUP(db_session_freep) struct db_session *s = NULL;
-    struct db_text_rows rows;
-    int64_t n = -1;
-    OK(db_session_new(pg_harness_conninfo(pg, "postgres", DB), "test", 30000, &s, &e));
-    OK(db_session_query(s, sql, NULL, 0, a, &rows, &e));
-    assert_true(rows.nrows == 1 && str_to_i64(rows.cells[0], 0, INT64_MAX, &n));
-    return n;
-}
 
 static void number_all(void)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_shadow.c - what a database administrator does past Falaj is seen, and its own roles cannot rewrite the log. */
 #include "keeping_kit.h"
+#include "core/db/session.h"
 
 static size_t shadow_pass(void)
 {

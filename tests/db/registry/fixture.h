@@ -52,6 +52,12 @@ static struct principal *people[2];
 static struct arena *arena;
 static struct err e;
 
+/* The one integer that a query of the superuser gives. */
+static inline int64_t number(const char *sql)
+{
+    return pg_harness_number(pg, DB, sql);
+}
+
 #define OK(call)                                                                                  \
     do {                                                                                          \
         if ((call) != ERR_OK)                                                                     \

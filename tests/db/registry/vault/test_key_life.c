@@ -50,23 +50,6 @@ static enum errc read_back(int tenant, struct uuid id, const char *want)
     return rc;
 }
 
-static int64_t number(const char *sql)
-{
-    struct db_tx *tx;
-    struct row { int64_t n; } row = { 0 };
-    static const struct field fields[] = { FIELD(row, n, 0, .doc = "n") };
-    static const struct schema schema = { "row", sizeof(struct row), fields, 1, "n" };
-    struct stmt st = { .name = "number", .params = "", .row = &schema, .card = CARD_ONE, .sql = sql };
-    const struct stmt *list[] = { &st, NULL };
-    const struct stmt *const *const lists[] = { list, NULL };
-    struct db_pool *p = db_pool_new(&(struct db_pool_opts){ .conninfo = pg_harness_conninfo(pg, NULL, DB), .size = 1, .lists = lists });
-    OK(db_begin(p, SCOPE_SYSTEM, 0, arena, &tx, &e));
-    OK(db_one(tx, &st, NO_ARGS, &row, &e));
-    OK(db_commit(tx, &e));
-    db_pool_free(p);
-    return row.n;
-}
-
 /* One batch as the leader does it; commit false: the leader died before its commit. */
 static bool batch(bool commit, int64_t *moved)
 {

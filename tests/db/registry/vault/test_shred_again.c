@@ -3,21 +3,9 @@
  * clusters, a journal that stays where it was, and what is under them read and not read. */
 #include "tests/db/registry/fixture.h"
 #include "audit/erasure_journal.h"
-#include "core/db/session.h"
 
 static const struct object_new DATASET = { .kind = "dataset", .data_class = { "internal", 8 } };
 static char journal_dir[96];
-
-static int64_t number(const char *sql)
-{
-    CLEANUP(db_session_freep) struct db_session *s = NULL;
-    struct db_text_rows rows;
-    int64_t n = -1;
-    OK(db_session_new(pg_harness_conninfo(pg, NULL, DB), "test", 0, &s, &e));
-    OK(db_session_query(s, sql, NULL, 0, arena, &rows, &e));
-    assert_true(rows.nrows == 1 && str_to_i64(rows.cells[0], INT64_MIN, INT64_MAX, &n));
-    return n;
-}
 
 /* Versions of a tenant's keys in these states. */
 static int64_t keys_in(int tenant, const char *states)
@@ -105,19 +93,12 @@ static size_t journaled(void)
     return o.nshreds;
 }
 
-/* The platform goes on in another cluster, which has what this one had when it was made. */
+/* Which has what this one had when it was made. */
 static void go_to(struct pg_harness *to)
 {
     static const struct stmt *const *const lists[] = { residency_stmts, registry_stmts, quota_stmts, audit_event_stmts,
         key_life_stmts, key_rewrap_stmts, key_shred_stmts, shred_again_stmts, erasure_keeper_stmts, NULL };
-    const char *app_login = pg_harness_conninfo(to, "falaj_app", DB);
-    db_pool_free(app.pool);
-    db_pool_free(app.node_pool);
-    app.node_pool = NULL;
-    pg_harness_free(pg);
-    pg = to;
-    app.pool = db_pool_new(&(struct db_pool_opts){ .conninfo = app_login, .size = 3, .lists = lists });
-    OK(db_pool_check(app.pool, &e));
+    pg_harness_go_to(&pg, to, DB, &app.pool, &app.node_pool, lists);
 }
 
 static void an_order_that_was_not_committed_is_void(void **state)
