@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* harness.h - a throw-away PostgreSQL 15 cluster and Redis on Unix sockets, for one test program.
  *
- * The cluster is copied from a template that is made once per build folder and schema, runs without fsync and dies with the test (by pid,
- * at exit and when the test program is killed). A superuser "postgres" (trust, no password) exists; roles and tables are made
- * by the test.
+ * The cluster is copied from a template that is made once per build folder and schema, runs without fsync and dies with the test
+ * (by pid, at exit and when the test program is killed). A superuser "postgres" (trust, no password) exists; roles and tables are
+ * made by the test.
  * Calling order: pg_harness_new -> … -> pg_harness_free. */
 #pragma once
 #include <stdbool.h>
@@ -27,8 +27,8 @@ void pg_harness_promote(struct pg_harness *standby);
 /* pg_dump of dbname in `from`, read into a new database of that name in `to`, with the roles. */
 void pg_harness_restore(struct pg_harness *from, struct pg_harness *to, const char *dbname);
 void pg_harness_free(struct pg_harness *h);
-/* What runs goes on in another cluster: *h and its pools (*other may be NULL, and is then) end, *h is `to`, and *pool is of its role
- * falaj_app, with these statements. */
+/* What runs goes on in another cluster: *h and its pools (*other may be NULL, and is then) end, *h is `to`, and *pool is of its
+ * role falaj_app, with these statements. */
 void pg_harness_go_to(struct pg_harness **h, struct pg_harness *to, const char *dbname, struct db_pool **pool,
                       struct db_pool **other, const struct stmt *const *const *lists);
 void pg_harness_stop(struct pg_harness *h);                                 /* immediate shutdown: an outage */
