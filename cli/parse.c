@@ -8,33 +8,11 @@
 #include <unistd.h>
 #include "cli/output.h"
 #include "cli/spec_flags.h"
-
-enum { WORD_MAX = 40 };
-
-/* Levenshtein distance of words up to WORD_MAX; more than that is "far". */
-static size_t distance(const char *a, const char *b)
-{
-    size_t n = strlen(a), m = strlen(b), row[WORD_MAX + 1];
-    if (n > WORD_MAX || m > WORD_MAX)
-        return WORD_MAX;
-    for (size_t j = 0; j <= m; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= n; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= m; j++) {
-            size_t change = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            size_t least = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
-            row[j] = change < least ? change : least;
-        }
-    }
-    return row[m];
-}
+#include "core/base/nearest.h"
 
 static void guess_one(const char *word, const char *known, const char **best, size_t *least)
 {
-    size_t d = known ? distance(word, known) : WORD_MAX;
+    size_t d = known ? nearest_distance(str_c(word), str_c(known)) : NEAREST_MAX;
     if (d < *least) {
         *least = d;
         *best = known;

@@ -4,6 +4,7 @@
  * A row is set by one function, config_put, whoever the source is, so that all of them accept the same text. A reload builds a
  * whole new struct first and then copies the reloadable words: a bad file changes nothing. */
 #include "core/table/config_int.h"
+#include "core/base/nearest.h"
 #include "core/base/assert.h"
 #include "core/base/log.h"
 #include "core/base/str.h"
@@ -34,35 +35,15 @@ void config_env_name(const struct config_row *r, char out[CONFIG_ENV_MAX])
         *p = *p == '.' ? '_' : (char)toupper((unsigned char)*p);
 }
 
-/* Levenshtein distance, cut off at 31 characters. */
-static int distance(struct str a, struct str b)
-{
-    int row[32];
-    size_t n = b.len < 31 ? b.len : 31;
-    for (size_t j = 0; j <= n; j++)
-        row[j] = (int)j;
-    for (size_t i = 0; i < a.len; i++) {
-        int diagonal = row[0];
-        row[0] = (int)i + 1;
-        for (size_t j = 1; j <= n; j++) {
-            int keep = diagonal + (a.ptr[i] != b.ptr[j - 1]);
-            diagonal = row[j];
-            int edit = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            row[j] = keep < edit ? keep : edit;
-        }
-    }
-    return row[n];
-}
-
 static const struct config_row *find_row(struct str key, struct err *e)
 {
     const struct config_row *best = NULL;
-    int best_d = 1000;
+    size_t best_d = NEAREST_MAX;
     for (size_t i = 0; i < config_nrows; i++) {
-        int d;
+        size_t d;
         if (str_eq_c(key, config_rows[i].key))
             return &config_rows[i];
-        if (key.len < 64 && (d = distance(key, str_c(config_rows[i].key))) < best_d) {
+        if ((d = nearest_distance(key, str_c(config_rows[i].key))) < best_d) {
             best_d = d;
             best = &config_rows[i];
         }

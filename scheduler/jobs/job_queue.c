@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* job_queue.c - rows of the table queue, each changed under the planners' lock. */
 #include "scheduler/jobs/job_queue.h"
+#include "core/base/nearest.h"
 #include "core/db/tx.h"
 #include "scheduler/plan/rulebook.h"
 #include "tenants/access/principal.h"
+#include "tenants/accounts/quota_rule.h"
 #include "tenants/home/project.h"
 
 SCHEMA_EXTERN(job_queue, "A queue as the tenant declared it",
@@ -47,8 +49,15 @@ static const struct stmt queue_list = { .name = "queue_list", .params = "uui", .
     "SELECT " ROW_COLUMNS " FROM queue WHERE tenant_id = $1 AND ($2::uuid IS NULL OR queue_id < $2)\n"
     " ORDER BY queue_id DESC LIMIT $3" };
 
+struct queue_name { struct str name; };
+SCHEMA_OF(queue_name, "A declared queue", FIELD(queue_name, name, 0, .doc = "Its name"));
+/* $2 NULL: all of them. */
+static const struct stmt queue_names = { .name = "queue_names", .params = "usi", .row = &queue_name_schema, .card = CARD_MANY,
+    .sql =
+    "SELECT DISTINCT name FROM queue WHERE tenant_id = $1 AND ($2::text IS NULL OR name = $2) ORDER BY 1 LIMIT $3" };
+
 const struct stmt *const job_queue_stmts[] = { &queue_lock, &queue_insert, &queue_update, &queue_delete, &queue_get,
-    &queue_list, NULL };
+    &queue_list, &queue_names, NULL };
 
 enum errc job_queue_create(struct work *w, const struct job_queue *in, struct job_queue *ret, struct err *e)
 {
@@ -109,4 +118,38 @@ enum errc job_queue_get(struct work *w, struct uuid queue_id, struct job_queue *
 enum errc job_queue_list(struct work *w, struct uuid position, int64_t limit, struct slice *ret, struct err *e)
 {
     return db_many(w->tx, &queue_list, ARGS(A_UUID(w->tenant_id), A_UUID_OR_NULL(position), A_I64(limit)), ret, (size_t)limit, e);
+}
+
+/* ret: struct str, of that name or (STR_NULL) all. */
+static enum errc known_queues(struct work *w, struct str name, struct slice *ret, struct err *e)
+{
+    struct slice declared = { 0 }, ruled;
+    const struct arg which = name.ptr ? A_STR(name) : A_NULL('s');
+    TRY(db_many(w->tx, &queue_names, ARGS(A_UUID(w->tenant_id), which, A_I64(QUEUES_MAX)), &declared, QUEUES_MAX, e));
+    TRY(quota_rule_queues(w, name, QUEUES_MAX, &ruled, e));
+    struct str *all = ARENA_ARRAY(w->arena, struct str, declared.n + ruled.n + 1);
+    for (size_t i = 0; i < declared.n; i++)
+        all[i] = ((const struct queue_name *)declared.items)[i].name;
+    for (size_t i = 0; i < ruled.n; i++)
+        all[declared.n + i] = ((const struct rule_queue_name *)ruled.items)[i].name;
+    *ret = (struct slice){ all, declared.n + ruled.n };
+    return ERR_OK;
+}
+
+enum errc job_queue_check(struct work *w, struct str name, struct err *e)
+{
+    struct slice known;
+    if (str_eq_c(name, "default"))
+        return ERR_OK;
+    TRY(known_queues(w, name, &known, e));
+    if (known.n)
+        return ERR_OK;
+    TRY(known_queues(w, STR_NULL, &known, e));
+    struct str near = nearest_of(name, known.items, known.n);
+    if (!near.ptr)
+        near = nearest_of(name, &(const struct str){ "default", 7 }, 1);
+    if (near.ptr)
+        return FAIL_AT(e, UNPROCESSABLE, "/queue", "There is no queue %.*s; did you mean %.*s?", STR_ARG(name), STR_ARG(near));
+    return FAIL_AT(e, UNPROCESSABLE, "/queue",
+                   "There is no queue %.*s: declare it, give it a quota rule, or leave it out for default", STR_ARG(name));
 }

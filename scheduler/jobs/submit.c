@@ -3,6 +3,7 @@
  * it. */
 #include "scheduler/jobs/submit.h"
 #include "scheduler/jobs/dependency.h"
+#include "scheduler/jobs/job_queue.h"
 #include "scheduler/jobs/job_snap.h"
 #include "core/db/run_tx.h"
 #include "scheduler/mirror/capacity.h"
@@ -63,6 +64,12 @@ static enum errc check_class(struct work *w, const struct job *j, struct err *e)
     return e->code == ERR_NOT_FOUND ? FAIL_AT(e, INVALID, "/class", "There is no priority class %.*s", STR_ARG(j->cls)) : e->code;
 }
 
+/* Only a job that names a queue costs a read. */
+static enum errc check_queue(struct work *w, const struct job *j, struct err *e)
+{
+    return !j->queue.len || str_eq_c(j->queue, "default") ? ERR_OK : RUN_READ(w, job_queue_check(w, j->queue, e), e);
+}
+
 /* Only a job that waits for others costs a read. */
 static enum errc check_dependencies(struct work *w, const struct job_create *in, struct job_submission *s, struct err *e)
 {
@@ -93,6 +100,7 @@ enum errc submit_prepare(struct work *w, const struct job_create *in, const stru
     TRY(job_check(in, p, w->arena, w->now_us, &s->job, e));
     TRY(find_project(w, in, &s->job, e));
     TRY(check_class(w, &s->job, e));
+    TRY(check_queue(w, &s->job, e));
     TRY(check_dependencies(w, in, s, e));
     TRY(job_prepare_fns[in->kind](w, s, e));
     TRY(check_place(w, &s->job, e));

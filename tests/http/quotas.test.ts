@@ -25,6 +25,7 @@ describe('quotas', () => {
     expect(must(await tenant.get('/v1/prices?flavor=cpu'), 200).data[0].price_id).toBe(price.price_id);
     const past = await admin.post('/v1/prices', { flavor: 'cpu', currency: 'AED', valid_from: '2020-01-01T00:00:00Z' });
     expect(problemOf(past).code).toBe('invalid_argument');
+    must(await tenant.post('/v1/queues', { name: 'night' }), 201);
     const made = must(await tenant.post('/v1/jobs', job({ queue: 'night' })), 201);
     expect(made.queue).toBe('night');
     await waitJob(tenant, made.job_id);

@@ -38,6 +38,22 @@ describe('a queue', () => {
     expect((await tenant.get(path)).status).toBe(404);
   });
 
+  test('that nobody knows is refused with the nearest name', async () => {
+    const ask = async (queue: string) => tenant.post('/v1/jobs', { name: 'lost', kind: 'noop', pool: 'no-machines', queue });
+    must(await tenant.post('/v1/queues', { name: 'evening' }), 201);
+    must(await tenant.post('/v1/quota-rules', { place: 'queue', queue: 'morning', resource: 'slots', nominal: 1 }), 201);
+    const near = await ask('evenign');
+    expect([near.status, near.json.errors[0].pointer]).toEqual([422, '/queue']);
+    expect(near.json.detail).toBe('There is no queue evenign; did you mean evening?');
+    expect((await ask('zzzzzz')).json.detail).toContain('There is no queue zzzzzz: declare it');
+    for (const queue of ['evening', 'morning', 'default'])
+      must(await tenant.post(`/v1/jobs/${must(await ask(queue), 201).job_id}/cancel`, {}), 200);
+    const stranger = (await makeTenant(ready)).api;
+    const foreign = await stranger.post('/v1/jobs', { name: 'lost', kind: 'noop', queue: 'evening' });
+    expect(foreign.status).toBe(422);
+    expect(foreign.json.detail).not.toContain('did you mean');
+  });
+
   test('that is stopped starts nothing, says so, and goes on', async () => {
     const made = must(await tenant.post('/v1/queues', { name: 'stopped', stop_policy: 'Hold' }), 201);
     const job = must(await tenant.post('/v1/jobs', { name: 'waits', kind: 'noop', queue: 'stopped' }), 201);

@@ -22,10 +22,11 @@ static const char FILL[] =
     "  CASE WHEN i %% 3 = 0 THEN 'noop' WHEN i %% 3 = 1 THEN 'train' ELSE 'serve' END, s, s = 'PENDING', '{}',"
     "  CASE WHEN i %% 4 = 0 THEN 'ae-dxb-1' WHEN i %% 4 = 1 THEN 'ae-auh-1' END, CASE WHEN i %% 5 = 0 THEN 'big' ELSE 'default' END,"
     "  CASE WHEN i %% 7 = 0 THEN '%s'::uuid ELSE '%s'::uuid END, CASE WHEN i %% 6 = 0 THEN '%s'::uuid WHEN i %% 6 = 1 THEN '%s'::uuid END,"
-    "  to_timestamp(1760000000 + i * 60), CASE WHEN n > 5 THEN to_timestamp(1760000000 + i * 60) END, i %% 11 * 200 - 1000"
-    " FROM generate_series(0, 399) i, LATERAL (SELECT i %% 14 AS n, (ARRAY['PENDING','HELD','ADMITTED','STARTING','RUNNING',"
+    "  to_timestamp(1760000000 + i * 60), CASE WHEN n > 6 THEN to_timestamp(1760000000 + i * 60) END, i %% 11 * 200 - 1000"
+    " FROM generate_series(0, 399) i, LATERAL (SELECT i %% 15 AS n, (ARRAY['PENDING','HELD','SUSPENDED','ADMITTED',"
+    "'STARTING','RUNNING',"
     "'PREEMPTING','COMPLETED','FAILED','CANCELLED','TIMEOUT','DEADLINE','OUT_OF_MEMORY','NODE_FAIL','REJECTED'])"
-    "[i %% 14 + 1] AS s) x";
+    "[i %% 15 + 1] AS s) x";
 
 static int setup(void **state)
 {
