@@ -19,6 +19,7 @@ static const struct pgerr_row pgerr_rows[] = {
     { "22", ERR_INVALID, "a value cannot be stored" },
     { "40001", ERR_RETRY, "the call met another one" },
     { "40P01", ERR_RETRY, "the call met another one" },
+    { "42804", ERR_RETRY, "a table was changed while the call read it" },   /* SETOF a table's rows, planned before a migration */
     { "55P03", ERR_RETRY, "the object is locked by another call" },
     { "57014", ERR_DEADLINE, "the database took too long" },
     { "25P03", ERR_DEADLINE, "the transaction was idle for too long" },
