@@ -3,6 +3,8 @@
 #pragma once
 #include "lease_kit.h"
 
+#include "../../../lib/wait.h"
+
 #include <pthread.h>
 #include "workers/agent/agent.h"
 
@@ -120,7 +122,7 @@ static inline void with_agent(struct fake *k, int wanted, double *ret_rate, int6
         usleep(1000);
     *ret_rate = wanted / ((double)(clock_mono_us(&clock_system) - began) / 1e6);
     if (!wanted)
-        usleep(700000);
+        WAIT_WHILE(k->to_grant);        /* all are under way */
     began = clock_mono_us(&clock_system);
     r.stop = true;
     pthread_join(t, NULL);
