@@ -1,39 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_engine.c - the digits, bit-equal repeats, and stop + resume equal to an undisturbed run. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <math.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "run_kit.h"
-#include "store_kit.h"
-
-static struct str digits;
-static const struct data_schema schema = { .label = { "label", 5 }, .classes = 10 };
-
-static int load_digits(void **st)
-{
-    (void)st;
-    FILE *f = fopen("datasets/digits/digits.csv", "re");
-    if (!f)
-        return -1;
-    char *p = malloc(1 << 20);
-    digits = str_n(p, fread(p, 1, 1 << 20, f));
-    fclose(f);
-    return 0;
-}
-
-static int drop_digits(void **st)
-{
-    (void)st;
-    free((void *)(uintptr_t)digits.ptr);
-    return 0;
-}
+/* test_engine.c - the digits, bit-equal repeats, early stops, and runs that begin with a model. */
+#include "engine_kit.h"
 
 static void overfit(bool is_bf16)
 {
@@ -79,85 +46,6 @@ static void test_overfit_and_first_loss(void **st)
     overfit(true);
 }
 
-struct stopper {
-    int64_t at, seen, epochs;
-    double last_loss;
-};
-
-static void on_step(void *ctx, const struct train_step *s)
-{
-    struct stopper *p = ctx;
-    p->seen = s->step;
-    p->last_loss = s->loss;
-}
-
-static void on_epoch(void *ctx, const struct train_epoch *ep)
-{
-    struct stopper *p = ctx;
-    p->epochs++;
-    assert_true(ep->epoch > 0 && ep->train_loss >= 0 && ep->samples_per_s >= 0);
-}
-
-static bool should_stop(void *ctx)
-{
-    struct stopper *p = ctx;
-    return p->at && p->seen == p->at;
-}
-
-static void run_on(const char *digest, const struct train_job *s, const struct backend *be, const struct ckpt_store *store,
-                   int64_t stop_at,
-                   struct train_result *r, struct err *e, enum errc want)
-{
-    CLEANUP(arena_freep) struct arena *a = arena_new(256 << 20);
-    struct train_data d;
-    struct stopper p = { .at = stop_at };
-    const struct train_observer o = { &p, on_step, on_epoch, NULL, should_stop };
-    assert_int_equal(train_data_rows(a, digits, &schema, s, &d, e), ERR_OK);
-    struct train_task job = { .spec = s, .data = &d, .backend = be, .clock = &clock_system, .dataset_digest = str_c(digest),
-                             .store = store, .checkpoint_every_steps = store ? 17 : 0 };
-    enum errc rc = train_run(a, &job, &o, r, e);
-    if (rc != want)
-        fail_msg("%d: %s (%s)", rc, e->msg, e->detail);
-}
-
-static void run_once(const struct train_job *s, const struct backend *be, const struct ckpt_store *store, int64_t stop_at,
-                     struct train_result *r,
-                     struct err *e, enum errc want)
-{
-    run_on("sha256:test", s, be, store, stop_at, r, e, want);
-}
-
-/* The parameters after so many epochs of one full batch each. */
-static size_t params_after(int64_t epochs, double lr, const struct backend *be, float *out, size_t max)
-{
-    struct err e;
-    struct train_job s = kit_spec();
-    struct train_result r;
-    struct st_file f;
-    CLEANUP(arena_freep) struct arena *a = arena_new(64 << 20);
-    size_t n = 0;
-    s.epochs = epochs;
-    s.batch_size = 65536;
-    s.learning_rate = lr;
-    s.weight_decay = 0;
-    s.schedule = TRAIN_CONST;
-    run_once(&s, be, NULL, 0, &r, &e, ERR_OK);
-    assert_int_equal(r.steps, epochs);
-    assert_int_equal(st_parse(a, r.model.ptr, r.model.len, &f, &e), ERR_OK);
-    for (int layer = 0; layer < 2; layer++) {
-        char name[32];
-        const float *p;
-        size_t rows = layer ? 10 : 128, cols = layer ? 128 : 64;
-        snprintf(name, sizeof name, "mlp.%d.weight", layer);
-        assert_int_equal(st_f32(&f, name, rows, cols, &p, &e), ERR_OK);
-        assert_true(n + rows * cols <= max);
-        memcpy(out + n, p, rows * cols * sizeof *p);
-        n += rows * cols;
-    }
-    train_result_release(&r);
-    return n;
-}
-
 /* Golden first steps. With bias correction m/sqrt(v) of a gradient that hardly changes is its sign, so each of the first
  * steps moves each parameter by the learning rate. Without it the first would move by 3.16 of it; with the t of the first
  * step for ever, the second by 1.34. */
@@ -182,26 +70,6 @@ static void test_adamw_moves_by_the_learning_rate_from_the_first_step(void **st)
     }
 }
 
-/* The same rows and columns, other content: the digest alone tells. */
-static void test_a_checkpoint_of_another_data_set_is_refused(void **st)
-{
-    (void)st;
-    struct err e = { 0 };
-    struct kit_store kept;
-    struct train_job s = kit_spec();
-    struct train_result r;
-    s.epochs = 2;
-    const struct ckpt_store *store = kit_store_init(&kept);
-    run_on("sha256:one", &s, kit_backend(), store, 20, &r, &e, ERR_OK);
-    train_result_release(&r);
-    run_on("sha256:two", &s, kit_backend(), store, 30, &r, &e, ERR_CONFLICT);
-    assert_non_null(strstr(e.msg, "data set"));
-    run_on("sha256:one", &s, kit_backend(), store, 30, &r, &e, ERR_OK);
-    assert_int_equal(r.resumed_at_step, 20);
-    train_result_release(&r);
-    kit_store_release(&kept);
-}
-
 static void test_digits(void **st)
 {
     (void)st;
@@ -210,7 +78,8 @@ static void test_digits(void **st)
     struct train_result r, again, other;
     s.learning_rate = 3e-3;
     run_once(&s, kit_backend(), NULL, 0, &r, &e, ERR_OK);
-    print_message("digits: %lld epochs, hold-out accuracy %.4f, loss %.4f, %zu parameters\n", (long long)r.epochs, r.holdout_accuracy,
+    print_message("digits: %lld epochs, hold-out accuracy %.4f, loss %.4f, %zu parameters\n", (long long)r.epochs,
+                  r.holdout_accuracy,
                   r.holdout_loss, r.parameters);
     assert_true(r.holdout_accuracy >= 0.97 && r.end == TRAIN_DONE);
     s.classes = 10;
@@ -255,124 +124,6 @@ static void test_digits_in_bf16(void **st)
     run_once(&s, &backend_ref, store, 30, &wide, &e, ERR_CONFLICT);
     s.precision = TRAIN_AUTO;           /* the reference has no fast bf16 */
     run_once(&s, &backend_ref, store, 30, &wide, &e, ERR_CONFLICT);
-    kit_store_release(&kept);
-}
-
-static void stop_and_resume(enum job_optimizer opt, int64_t patience)
-{
-    struct err e;
-    struct kit_store kept;
-    struct train_job s = kit_spec();
-    struct train_result whole, part;
-    s.epochs = 4;
-    s.optimizer = opt;
-    s.learning_rate = opt == TRAIN_SGD ? 0.02 : 2e-3;
-    s.early_stop_patience = patience;
-    s.warmup_steps = 10;
-    const struct ckpt_store *store = kit_store_init(&kept);
-    run_once(&s, kit_backend(), NULL, 0, &whole, &e, ERR_OK);
-    static const int64_t stops[] = { 1, 23, 45, 46, 91, 120 };      /* 45 steps are an epoch */
-    int64_t before = -1;
-    for (size_t i = 0; i < sizeof stops / sizeof *stops; i++) {
-        run_once(&s, kit_backend(), store, stops[i], &part, &e, ERR_OK);
-        assert_int_equal(part.end, TRAIN_PREEMPTED);
-        assert_int_equal(part.steps, stops[i]);
-        assert_int_equal(part.resumed_at_step, before);
-        assert_int_equal(part.model.len, 0);
-        before = stops[i];
-        train_result_release(&part);
-    }
-    run_once(&s, kit_backend(), store, 0, &part, &e, ERR_OK);
-    assert_int_equal(part.end, whole.end);
-    assert_int_equal(part.steps, whole.steps);
-    assert_memory_equal(&part.holdout_accuracy, &whole.holdout_accuracy, sizeof(double));
-    assert_memory_equal(&part.train_loss, &whole.train_loss, sizeof(double));
-    assert_int_equal(part.model.len, whole.model.len);
-    assert_memory_equal(part.model.ptr, whole.model.ptr, whole.model.len);
-    train_result_release(&part);
-    s.learning_rate *= 2;      /* another run must not take this checkpoint */
-    run_once(&s, kit_backend(), store, 0, &part, &e, ERR_CONFLICT);
-    train_result_release(&whole);
-    kit_store_release(&kept);
-}
-
-static void test_resume_adamw(void **st)
-{
-    (void)st;
-    stop_and_resume(TRAIN_ADAMW, 0);
-}
-
-static void test_resume_sgd_with_patience(void **st)
-{
-    (void)st;
-    stop_and_resume(TRAIN_SGD, 3);
-}
-
-/* A checkpoint that cannot be read is passed over for the one before it; when none is left to use, the run fails and says so. */
-static void test_damaged_checkpoint(void **st)
-{
-    (void)st;
-    struct err e;
-    struct kit_store kept;
-    struct train_job s = kit_spec();
-    struct train_result r;
-    s.epochs = 2;
-    const struct ckpt_store *store = kit_store_init(&kept);
-    run_once(&s, kit_backend(), store, 20, &r, &e, ERR_OK);
-    train_result_release(&r);
-    assert_true(kept.saves == 2 && kept.waits == 1);    /* at 17, and when told to stop at 20 */
-    size_t header;
-    assert_int_equal(st_header_size((const unsigned char *)kept.kept[0].ptr, kept.kept[0].len, &header, &e), ERR_OK);
-    kept.kept[0].ptr[ST_PREFIX + header / 2] = '\x01';
-    run_once(&s, kit_backend(), store, 30, &r, &e, ERR_OK);
-    assert_int_equal(r.resumed_at_step, 17);
-    train_result_release(&r);
-    kept.kept[0].len /= 2;
-    kept.kept[1].len = 4;
-    run_once(&s, kit_backend(), store, 0, &r, &e, ERR_DAMAGED);
-    assert_non_null(strstr(e.msg, "none of the 2 checkpoints of this job can be used: "));
-    kit_store_release(&kept);
-}
-
-/* Its metadata is no damage that a digest of the spec could tell: a place that the run cannot have is. */
-static void test_a_place_behind_the_end_is_damage(void **st)
-{
-    (void)st;
-    static const char was[] = "\"step\":\"20\"", is[] = "\"step\":\"99\"";
-    struct err e = { 0 };
-    struct kit_store kept;
-    struct train_job s = kit_spec();
-    struct train_result r;
-    s.epochs = 2;               /* 90 steps */
-    const struct ckpt_store *store = kit_store_init(&kept);
-    run_once(&s, kit_backend(), store, 20, &r, &e, ERR_OK);
-    train_result_release(&r);
-    char *at = memmem(kept.kept[0].ptr, kept.kept[0].len, was, sizeof was - 1);
-    assert_non_null(at);
-    memcpy(at, is, sizeof is - 1);
-    run_once(&s, kit_backend(), store, 30, &r, &e, ERR_OK);
-    assert_int_equal(r.resumed_at_step, 17);
-    train_result_release(&r);
-    kit_store_release(&kept);
-}
-
-/* What is due waits for a store that is busy, and the run does not. */
-static void test_a_busy_store_is_not_waited_for(void **st)
-{
-    (void)st;
-    struct err e;
-    struct kit_store kept;
-    struct train_job s = kit_spec();
-    struct train_result r;
-    const struct ckpt_store *store = kit_store_init(&kept);
-    s.epochs = 2;
-    kept.is_busy = true;
-    run_once(&s, kit_backend(), store, 0, &r, &e, ERR_OK);
-    assert_true(r.end == TRAIN_DONE && kept.saves == 0);
-    train_result_release(&r);
-    run_once(&s, kit_backend(), store, 40, &r, &e, ERR_OK);
-    assert_true(r.end == TRAIN_PREEMPTED && kept.saves == 1 && kept.waits == 1);
-    train_result_release(&r);
     kit_store_release(&kept);
 }
 
@@ -514,12 +265,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_overfit_and_first_loss), cmocka_unit_test(test_digits), cmocka_unit_test(test_digits_in_bf16),
-        cmocka_unit_test(test_resume_adamw),   cmocka_unit_test(test_resume_sgd_with_patience),
         cmocka_unit_test(test_adamw_moves_by_the_learning_rate_from_the_first_step),
-        cmocka_unit_test(test_a_checkpoint_of_another_data_set_is_refused),
-        cmocka_unit_test(test_damaged_checkpoint),
-        cmocka_unit_test(test_a_place_behind_the_end_is_damage),
-        cmocka_unit_test(test_a_busy_store_is_not_waited_for), cmocka_unit_test(test_early_stop),
+        cmocka_unit_test(test_early_stop),
         cmocka_unit_test(test_begins_with_a_model),
         cmocka_unit_test(test_begins_with_a_model_of_a_number),
         cmocka_unit_test(test_a_batch_that_would_fit_is_told),
