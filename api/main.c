@@ -38,6 +38,7 @@
 #include "registry/vault/shred_again.h"
 #include "registry/vault/blob_store.h"
 #include "scheduler/jobs/job.h"
+#include "scheduler/jobs/job_wake.h"
 #include "scheduler/jobs/job_state.h"
 #include "scheduler/mirror/capacity.h"
 #include "serving/infer_stats.h"
@@ -124,9 +125,11 @@ static void on_wake(void *ctx, struct str channel, struct str payload)
         job_streams_wake(api->streams, UUID_NIL);
     } else if (hex_tail(channel, WAKE_NODE_PREFIX, &id)) {
         pipeline_wake(api->pipeline, id);
-    } else if (hex_tail(channel, WAKE_JOB_PREFIX, &id)) {
-        job_streams_wake(api->streams, id);
-        events_wake(api->events, id);
+    } else if (str_starts(channel, WAKE_JOB_PREFIX)) {
+        for (size_t at = 0; job_wake_next(channel, &at, &id);) {
+            job_streams_wake(api->streams, id);
+            events_wake(api->events, id);
+        }
     } else if (str_eq_c(channel, WAKE_REVOKE) && uuid_parse(payload, &id)) {
         authn_forget(api->authn, id);
     }

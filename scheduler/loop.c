@@ -3,13 +3,12 @@
  *
  * A round reads in one transaction and writes in another, so that planning holds no lock. Rounds that only place are short; once a
  * second a full one also tells jobs why they wait. The reaper runs each second, the purge each minute. */
-#include "scheduler/loop.h"
+#include "scheduler/loop_int.h"
 #include "core/base/assert.h"
 #include "core/base/log.h"
 #include "core/base/mono_cond.h"
 #include "core/base/notify.h"
 #include "core/db/run_tx.h"
-#include "core/redis/wake.h"
 #include "core/table/config.h"
 #include "core/table/metrics.h"
 #include "scheduler/duty/budget_watch.h"
@@ -21,9 +20,6 @@
 #include "scheduler/jobs/job.h"
 #include "scheduler/evict.h"
 #include "scheduler/leader.h"
-#include "scheduler/mirror/snapshot.h"
-#include "scheduler/plan/placement.h"
-#include "scheduler/plan_apply.h"
 #include "scheduler/duty/reaper.h"
 #include "scheduler/round.h"
 #include "scheduler/duty/tenant_reaper.h"
@@ -41,91 +37,18 @@ struct loop {
     const struct app *app;
     struct leader *leader;
     struct arena *arena;
-    pthread_mutex_t lock;               /* guards is_woken, is_stopping */
+    pthread_mutex_t lock;               /* guards is_woken, is_submitted, is_full, is_stopping */
     pthread_cond_t changed;
-    bool is_woken, is_stopping;
+    bool is_woken, is_submitted, is_stopping;
+    bool is_full;                       /* the last plan left no room: jobs that come are no news */
     _Atomic bool is_leading;
     int64_t full_us, reap_us, purge_us, tenants_us, note_us, pages_us, levels_us, depend_us, begin_us, tidy_us, usage_us;
 };
 
-static struct work work_of(const struct app *app, struct arena *a)
-{
-    return (struct work){ .app = app, .arena = a, .now_us = clock_wall_us(app->clock) };
-}
-
-static void wake_nodes(const struct app *app, struct slice nodes_told)
-{
-    char channel[sizeof WAKE_NODE_PREFIX + UUID_HEX] = WAKE_NODE_PREFIX;
-    const struct uuid *nodes = nodes_told.items;
-    for (size_t i = 0; i < nodes_told.n; i++) {
-        hex_encode(nodes[i].b, 16, channel + sizeof WAKE_NODE_PREFIX - 1);
-        wake_publish(app->redis, str_c(channel), STR("1"));
-    }
-}
-
-/* After the plan, which has taken its part. */
-static bool has_room(const struct snapshot *s)
-{
-    bool has = false;
-    for (size_t i = 0; i < s->nodes.n; i++)
-        has |= s->nodes.items[i].free_slots > 0;
-    return has;
-}
-
-/* Reads, plans, writes. is_deep: reads as far as a batch goes; *ret_more: what was not read may fit. */
-static enum errc plan_pass(const struct app *app, struct arena *a, bool is_deep, bool explains, int64_t *admitted, bool *ret_more, struct err *e)
-{
-    struct snapshot s;
-    struct plan p;
-    struct plan_result r = { 0 };
-    struct slice told = { 0 };
-    struct work w = work_of(app, a);
-    *ret_more = false;
-    TRY(RUN_SYSTEM(&w, app->pool, TX_READ_ONLY, snapshot_read(&w, app->config->scheduler_batch, is_deep, &s, e), e));
-    if (!s.jobs.n)
-        return ERR_OK;
-    s.workload = app->workload;
-    s.claims = app->claims;
-    if (s.claims)
-        claims_end(s.claims, clock_mono_us(app->clock));
-    placement_plan(&s, a, &p);
-    if (explains)
-        TRY(evict_pass(&w, &s, &p, &told, e));
-    wake_nodes(app, told);
-    if (s.claims)
-        claims_untake(s.claims, &s);
-    if (!explains)
-        p.waits.n = 0;
-    if (p.places.n || p.waits.n) {
-        w.now_us = clock_wall_us(app->clock);
-        TRY(RUN_SYSTEM(&w, app->pool, TX_ENDS, plan_apply(&w, &s, &p, app->config->scheduler_lease_ms, &r, e), e));
-    }
-    evict_settle(app->claims, &s, &p);
-    wake_nodes(app, r.nodes);
-    *admitted += r.admitted;
-    *ret_more = r.admitted > 0 && ((p.is_cut && has_room(&s)) || r.refused > 0);
-    return ERR_OK;
-}
-
-/* A second, deep pass follows at once where the first one had to stop before jobs that it had not read. */
-enum errc loop_plan_once(const struct app *app, struct arena *a, bool is_full, int64_t *ret_admitted, bool *ret_more, struct err *e)
-{
-    int64_t began = clock_mono_us(app->clock);
-    *ret_admitted = 0;
-    TRY(plan_pass(app, a, is_full, is_full, ret_admitted, ret_more, e));
-    if (*ret_more && !is_full)
-        TRY(plan_pass(app, a, true, false, ret_admitted, ret_more, e));
-    if (*ret_admitted) {
-        metrics_add(M_leases_granted_total, (double)*ret_admitted);
-        metrics_observe(M_scheduler_tick_seconds, (double)(clock_mono_us(app->clock) - began) / 1e6, "plan");
-    }
-    return ERR_OK;
-}
-
 enum errc loop_reap_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
 {
     struct reaper_result r;
-    struct work w = work_of(app, a);
+    struct work w = loop_work(app, a);
     *ret_more = false;
     TRY(RUN_SYSTEM(&w, app->pool, 0, reaper_pass(&w, REAP_LIMIT, &r, e), e));
     if (r.lost_nodes || r.njobs)
@@ -138,7 +61,7 @@ enum errc loop_reap_once(const struct app *app, struct arena *a, bool *ret_more,
 enum errc loop_budget_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
 {
     struct budget_watch_result r;
-    struct work w = work_of(app, a);
+    struct work w = loop_work(app, a);
     *ret_more = false;
     TRY(RUN_SYSTEM(&w, app->pool, 0, budget_watch_pass(&w, BUDGET_LIMIT, &r, e), e));
     if (r.told || r.held || r.released)
@@ -149,7 +72,7 @@ enum errc loop_budget_once(const struct app *app, struct arena *a, bool *ret_mor
 
 static enum errc due_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
 {
-    struct work w = work_of(app, a);
+    struct work w = loop_work(app, a);
     int64_t ended = 0;
     TRY(RUN_SYSTEM(&w, app->pool, 0, due_jobs_pass(&w, REAP_LIMIT, &ended, e), e));
     *ret_more = ended >= REAP_LIMIT;
@@ -158,7 +81,7 @@ static enum errc due_once(const struct app *app, struct arena *a, bool *ret_more
 
 static enum errc begin_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
 {
-    struct work w = work_of(app, a);
+    struct work w = loop_work(app, a);
     int64_t begun = 0;
     TRY(RUN_SYSTEM(&w, app->pool, 0, due_jobs_begin(&w, REAP_LIMIT, &begun, e), e));
     *ret_more = begun >= REAP_LIMIT;
@@ -167,38 +90,38 @@ static enum errc begin_once(const struct app *app, struct arena *a, bool *ret_mo
 
 static enum errc drain_once(const struct app *app, struct arena *a, struct err *e)
 {
-    struct work w = work_of(app, a);
+    struct work w = loop_work(app, a);
     struct slice told = { 0 };
     TRY(RUN_SYSTEM(&w, app->pool, 0, evict_drain(&w, &told, e), e));
-    wake_nodes(app, told);
+    loop_wake_nodes(app, told);
     return ERR_OK;
 }
 
 static enum errc suspend_once(const struct app *app, struct arena *a, struct err *e)
 {
-    struct work w = work_of(app, a);
+    struct work w = loop_work(app, a);
     struct slice told = { 0 };
     TRY(RUN_SYSTEM(&w, app->pool, 0, evict_suspend(&w, &told, e), e));
-    wake_nodes(app, told);
+    loop_wake_nodes(app, told);
     return ERR_OK;
 }
 
 static enum errc usage_once(const struct app *app, struct arena *a, struct err *e)
 {
-    struct work w = work_of(app, a);
+    struct work w = loop_work(app, a);
     return RUN_SYSTEM(&w, app->pool, 0, queue_usage_pass(&w, e), e);
 }
 
 static enum errc tidy_once(const struct app *app, struct arena *a, struct err *e)
 {
-    struct work w = work_of(app, a);
+    struct work w = loop_work(app, a);
     int64_t closed;
     return RUN_SYSTEM(&w, app->pool, 0, dependencies_tidy(&w, REAP_LIMIT, &closed, e), e);
 }
 
 static enum errc dependencies_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
 {
-    struct work w = work_of(app, a);
+    struct work w = loop_work(app, a);
     struct dependencies_result r;
     TRY(RUN_SYSTEM(&w, app->pool, 0, dependencies_pass(&w, REAP_LIMIT, &r, e), e));
     if (r.closed || r.rejected)
@@ -209,7 +132,7 @@ static enum errc dependencies_once(const struct app *app, struct arena *a, bool 
 
 static enum errc purge_once(const struct app *app, struct arena *a, struct err *e)
 {
-    struct work w = work_of(app, a);
+    struct work w = loop_work(app, a);
     int64_t purged;
     return RUN_SYSTEM(&w, app->pool, 0, reaper_purge(&w, PURGE_LIMIT, &purged, e), e);
 }
@@ -217,7 +140,7 @@ static enum errc purge_once(const struct app *app, struct arena *a, struct err *
 /* Few at a time, since planning waits for it; *ret_more: there were as many as it takes. */
 static enum errc pages_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
 {
-    struct work w = work_of(app, a);
+    struct work w = loop_work(app, a);
     int64_t made = 0;
     TRY(RUN_SYSTEM(&w, app->pool, 0, job_pages_pass(&w, PAGES_LIMIT, &made, e), e));
     *ret_more = made == PAGES_LIMIT;
@@ -226,14 +149,14 @@ static enum errc pages_once(const struct app *app, struct arena *a, bool *ret_mo
 
 static enum errc note_once(const struct app *app, struct arena *a, int64_t plan_us, struct err *e)
 {
-    struct work w = work_of(app, a);
+    struct work w = loop_work(app, a);
     return RUN_SYSTEM(&w, app->pool, 0, round_note(&w, plan_us, e), e);
 }
 
 enum errc loop_end_tenants_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
 {
     struct tenant_reaped r;
-    struct work w = work_of(app, a);
+    struct work w = loop_work(app, a);
     *ret_more = false;
     TRY(RUN_SYSTEM(&w, app->pool, 0, tenant_reaper_pass(&w, REAP_LIMIT, &r, e), e));
     if (r.cancelled || r.removed || r.ended)
@@ -260,10 +183,25 @@ static bool report(enum errc rc, const struct err *e, const char *event)
     return rc == ERR_OK;
 }
 
+static bool plan_round(struct loop *l, int64_t now, bool *ret_more)
+{
+    struct err e = { 0 };
+    struct plan_outcome o;
+    int64_t began = clock_mono_us(l->app->clock);
+    bool is_ok = report(loop_plan(l->app, l->arena, is_due(&l->full_us, now, FULL_US), &o, &e), &e, "scheduler.plan");
+    pthread_mutex_lock(&l->lock);
+    l->is_full = is_ok && !o.has_room;
+    pthread_mutex_unlock(&l->lock);
+    *ret_more = o.more;
+    if (is_ok && is_due(&l->note_us, now, NOTE_US))
+        is_ok &= report(note_once(l->app, l->arena, clock_mono_us(l->app->clock) - began, &e), &e, "scheduler.note");
+    return is_ok;
+}
+
 static bool round_once(struct loop *l, bool *ret_more)
 {
     struct err e = { 0 };
-    int64_t admitted = 0, now = clock_mono_us(l->app->clock);
+    int64_t now = clock_mono_us(l->app->clock);
     bool is_ok = true, more = false;
     arena_reset(l->arena);
     if (is_due(&l->reap_us, now, REAP_US)) {
@@ -308,14 +246,10 @@ static bool round_once(struct loop *l, bool *ret_more)
             l->pages_us = now + PAGES_AGAIN_US;
     }
     if (is_due(&l->levels_us, now, LEVELS_US)) {
-        struct work w = work_of(l->app, l->arena);
+        struct work w = loop_work(l->app, l->arena);
         is_ok &= report(levels_measure(&w, &e), &e, "scheduler.levels");
     }
-    int64_t began = clock_mono_us(l->app->clock);
-    bool is_planned = report(loop_plan_once(l->app, l->arena, is_due(&l->full_us, now, FULL_US), &admitted, ret_more, &e), &e, "scheduler.plan");
-    if (is_planned && is_due(&l->note_us, now, NOTE_US))
-        is_ok &= report(note_once(l->app, l->arena, clock_mono_us(l->app->clock) - began, &e), &e, "scheduler.note");
-    is_ok &= is_planned;
+    is_ok &= plan_round(l, now, ret_more);
     *ret_more |= more;
     return is_ok;
 }
@@ -349,9 +283,9 @@ static bool wait_for_work(struct loop *l, int64_t wait_us, bool is_wakeable)
     struct timespec t = { until / 1000000, until % 1000000 * 1000 };
     int rc = 0;
     pthread_mutex_lock(&l->lock);
-    while (!l->is_stopping && !(is_wakeable && l->is_woken) && rc == 0)
+    while (!l->is_stopping && !(is_wakeable && (l->is_woken || (l->is_submitted && !l->is_full))) && rc == 0)
         rc = pthread_cond_timedwait(&l->changed, &l->lock, &t);
-    l->is_woken = false;
+    l->is_woken = l->is_submitted = false;
     bool go_on = !l->is_stopping;
     pthread_mutex_unlock(&l->lock);
     return go_on;
@@ -375,12 +309,15 @@ void loop_run(struct loop *l)
     }
 }
 
-void loop_wake(struct loop *l)
+bool loop_wake(struct loop *l, bool is_submission)
 {
     pthread_mutex_lock(&l->lock);
-    l->is_woken = true;
-    pthread_cond_signal(&l->changed);
+    bool is_news = !is_submission || !l->is_full;
+    *(is_submission ? &l->is_submitted : &l->is_woken) = true;
+    if (is_news)
+        pthread_cond_signal(&l->changed);
     pthread_mutex_unlock(&l->lock);
+    return is_news;
 }
 
 void loop_stop(struct loop *l)

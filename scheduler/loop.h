@@ -14,7 +14,9 @@ struct loop;
 struct loop *loop_new(const struct app *app, struct leader *leader);
 void loop_free(struct loop *l);
 void loop_run(struct loop *l);
-void loop_wake(struct loop *l);
+/* is_submission: jobs came, and nothing else changed; while no machine has room for a slot, as the last plan left them, they
+ * wait for what brings some, or the tick. False: so it is. */
+bool loop_wake(struct loop *l, bool is_submission);
 void loop_stop(struct loop *l);         /* any thread */
 bool loop_is_leading(struct loop *l);
 

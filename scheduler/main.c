@@ -90,13 +90,14 @@ static void on_wake(void *ctx, struct str channel, struct str payload)
 {
     struct daemon *d = ctx;
     (void)payload;
+    bool is_submission = channel.ptr && str_eq_c(channel, WAKE_SUBMITTED);
     if (channel.ptr && str_eq_c(channel, WAKE_AUDIT)) {
         struct sequence *s = __atomic_load_n(&d->sequence, __ATOMIC_ACQUIRE);
         if (s)
             sequence_wake(s);
         return;
     }
-    loop_wake(d->loop);
+    (void)loop_wake(d->loop, is_submission);
 }
 
 static bool is_ready(void *ctx, struct buf *why)
@@ -177,7 +178,7 @@ static enum errc start_database(struct daemon *d, struct err *e)
 
 static enum errc start_helpers(struct daemon *d, struct err *e)
 {
-    static const char *const channels[] = { WAKE_SCHEDULER, WAKE_AUDIT };
+    static const char *const channels[] = { WAKE_SCHEDULER, WAKE_SUBMITTED, WAKE_AUDIT };
     const struct config *c = d->config;
     struct str zone = STR("");
     if (*c->keys_sockets) {
@@ -190,7 +191,7 @@ static enum errc start_helpers(struct daemon *d, struct err *e)
         struct redis_opts o = { .address = *c->redis_socket == '/' ? arena_printf(c->arena, "unix:%s", c->redis_socket) : c->redis_socket,
                                 .user = *c->redis_user ? c->redis_user : NULL, .password = *c->redis_password ? c->redis_password : NULL };
         d->app.redis = redis_client_new(&o);
-        d->listener = wake_listener_new(&o, channels, 2, on_wake, d);
+        d->listener = wake_listener_new(&o, channels, sizeof channels / sizeof *channels, on_wake, d);
     }
     if (d->sequencer_pool)
         d->custody = custody_new(&d->app, d->sequencer_pool, d->retention_pool);

@@ -8,6 +8,7 @@
 #include "core/redis/wake.h"
 #include "scheduler/jobs/dependency.h"
 #include "scheduler/jobs/job.h"
+#include "scheduler/jobs/job_wake.h"
 #include "scheduler/jobs/job_hold.h"
 #include "scheduler/jobs/job_suspend.h"
 #include "scheduler/jobs/submit.h"
@@ -107,7 +108,7 @@ static void submit_combined(struct work *w, struct call **calls, size_t n)
         who[i]->out = out;
     }
     if (any)
-        wake_publish(w->app->redis, STR(WAKE_SCHEDULER), STR("1"));
+        wake_publish(w->app->redis, STR(WAKE_SUBMITTED), STR("1"));
 }
 
 void jobs_copy(struct job *j, struct arena *a)
@@ -189,7 +190,7 @@ static enum errc submit_batch(struct call *c, struct job_batch_out *out, struct 
         }
     }
     out->data = (struct slice){ ret, n };
-    wake_publish(c->work.app->redis, STR(WAKE_SCHEDULER), STR("1"));
+    wake_publish(c->work.app->redis, STR(WAKE_SUBMITTED), STR("1"));
     return ERR_OK;
 }
 
@@ -275,9 +276,9 @@ static void wake_now(void *ctx)
 void jobs_wake_after_commit(struct work *w, struct uuid job_id)
 {
     struct wake_ctx *k = ARENA_NEW(w->arena, struct wake_ctx);
-    char hex[UUID_HEX];
-    hex_encode(job_id.b, 16, hex);
-    *k = (struct wake_ctx){ w->app->redis, str_fmt(w->arena, WAKE_JOB_PREFIX "%s", hex) };
+    char text[WAKE_JOB_TEXT];
+    size_t n;
+    *k = (struct wake_ctx){ w->app->redis, str_dup(w->arena, job_wake_channel(&job_id, 1, text, &n)) };
     db_after_commit(w->tx, wake_now, k);
 }
 

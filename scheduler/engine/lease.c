@@ -5,6 +5,7 @@
 #include "core/redis/wake.h"
 #include "core/table/metrics.h"
 #include "scheduler/jobs/job.h"
+#include "scheduler/jobs/job_wake.h"
 #include "scheduler/engine/lease_move.h"
 #include "scheduler/engine/node.h"
 #include "tenants/access/actor.h"
@@ -37,13 +38,11 @@ enum errc lease_steps_encode(struct work *w, struct attempt_step *steps, const s
 
 void lease_wake(const struct lease_wakes *k)
 {
-    char channel[sizeof WAKE_JOB_PREFIX + UUID_HEX] = WAKE_JOB_PREFIX;
+    char text[WAKE_JOB_TEXT];
     if (k->scheduler)
         wake_publish(k->redis, STR(WAKE_SCHEDULER), STR("1"));
-    for (size_t i = 0; i < k->njobs; i++) {
-        hex_encode(k->jobs[i].b, 16, channel + sizeof WAKE_JOB_PREFIX - 1);
-        wake_publish(k->redis, str_c(channel), STR("1"));
-    }
+    for (size_t i = 0, n; i < k->njobs; i += n)
+        wake_publish(k->redis, job_wake_channel(k->jobs + i, k->njobs - i, text, &n), STR("1"));
 }
 
 static void wake_now(void *ctx)

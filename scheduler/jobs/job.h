@@ -121,6 +121,7 @@ extern const struct stmt *const job_stmts[];
 
 /* Wake-up channels (hints). */
 #define WAKE_SCHEDULER "wake:scheduler"
+#define WAKE_SUBMITTED "wake:submitted"     /* the scheduler's, too: jobs came, and nothing else changed */
 #define WAKE_AUDIT "wake:audit"             /* somebody waits for a signed head */
 #define WAKE_NODE_PREFIX "wake:node:"
-#define WAKE_JOB_PREFIX "wake:job:"
+/* WAKE_JOB_PREFIX: job_wake.h */

@@ -2,6 +2,7 @@
 /* test_loop.c - the loop as the scheduler runs it, in a thread: a wake-up plans at once, the tick plans without one, silence is reaped. */
 #include "tests/db/scheduler/fixture.h"
 #include "scheduler/leader.h"
+#include "tests/lib/wait.h"
 
 #include <string.h>
 #include <time.h>
@@ -50,7 +51,7 @@ static void a_loop_plans_and_reaps(void **state)
     struct loop *l = loop_new(&f.scheduler, NULL);
     assert_int_equal(pthread_create(&thread, NULL, run, l), 0);
     submit(&f, f.tenant_a, 1, 1, 3, &first);
-    loop_wake(l);
+    assert_true(loop_wake(l, false));
     assert_true(comes(first, "ADMITTED"));
     assert_true(loop_is_leading(l));
     assert_int_equal(take(&f, &m, 1, &g), 1);
@@ -75,7 +76,7 @@ static void a_loop_that_does_not_lead_plans_nothing(void **state)
     struct loop *l = loop_new(&f.scheduler, mine);
     assert_int_equal(pthread_create(&thread, NULL, run, l), 0);
     submit(&f, f.tenant_b, 1, 1, 3, &job);
-    loop_wake(l);
+    assert_true(loop_wake(l, false));
     nanosleep(&(struct timespec){ 1, 0 }, NULL);
     assert_false(loop_is_leading(l));
     assert_string_equal(state_of(&f, job), "PENDING");
@@ -88,11 +89,55 @@ static void a_loop_that_does_not_lead_plans_nothing(void **state)
     leader_free(mine);
 }
 
+/* While every slot is held, a submission wakes nobody; an end does, and so does a submission as soon as there is room. */
+static void a_full_loop_waits_for_room(void **state)
+{
+    (void)state;
+    struct uuid jobs[2], last;
+    struct lease_grant g, before[8];
+    pthread_t thread;
+    const int64_t tick_ms = f.config->scheduler_tick_ms;
+    const size_t n = take(&f, &m, 8, before);
+    assert_int_equal(run_through(&f, &m, before, n), 2 * n);
+    fixture_exec(&f, "UPDATE job SET not_before = 'infinity' WHERE queued");    /* what came back in an earlier test stays away */
+    f.config->scheduler_tick_ms = 600000;
+    fixture_exec(&f, "UPDATE node SET slots = 2, cpu_milli = 2000 WHERE node_id IS NOT NULL");
+    struct loop *l = loop_new(&f.scheduler, NULL);
+    assert_true(loop_wake(l, true));
+    assert_int_equal(pthread_create(&thread, NULL, run, l), 0);
+    submit(&f, f.tenant_a, 1, 2, 3, &jobs[0]);
+    assert_true(loop_wake(l, true));
+    assert_true(comes(jobs[0], "ADMITTED"));
+    submit(&f, f.tenant_a, 1, 2, 3, &jobs[1]);
+    WAIT_WHILE(loop_wake(l, true));                             /* until that round is over */
+    assert_int_equal(take(&f, &m, 1, &g), 1);
+    assert_int_equal(run_through(&f, &m, &g, 1), 2);
+    assert_false(loop_wake(l, true));                           /* nobody said that there is room */
+    assert_string_equal(state_of(&f, jobs[1]), "PENDING");
+    assert_true(loop_wake(l, false));
+    assert_true(comes(jobs[1], "ADMITTED"));
+    WAIT_WHILE(loop_wake(l, true));
+    assert_int_equal(take(&f, &m, 1, &g), 1);
+    assert_int_equal(run_through(&f, &m, &g, 1), 2);
+    assert_true(loop_wake(l, false));
+    WAIT_WHILE(!loop_wake(l, true));                            /* a round found room, and no job */
+    submit(&f, f.tenant_a, 1, 1, 3, &last);
+    assert_true(loop_wake(l, true));
+    assert_true(comes(last, "ADMITTED"));
+    loop_stop(l);
+    pthread_join(thread, NULL);
+    loop_free(l);
+    assert_int_equal(take(&f, &m, 1, &g), 1);
+    assert_int_equal(run_through(&f, &m, &g, 1), 2);
+    f.config->scheduler_tick_ms = tick_ms;
+    fixture_check(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_loop_plans_and_reaps),
-        cmocka_unit_test(a_loop_that_does_not_lead_plans_nothing),
+        cmocka_unit_test(a_loop_that_does_not_lead_plans_nothing), cmocka_unit_test(a_full_loop_waits_for_room),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

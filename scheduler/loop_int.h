@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* loop_int.h - what the loop's two files share: its planning, and its other duties. */
+#pragma once
+#include "scheduler/loop.h"
+
+/* What a round of planning left. */
+struct plan_outcome {
+    int64_t admitted;
+    bool more;                          /* what was not read may fit */
+    bool has_room;                      /* for a slot, on some machine */
+};
+
+static inline struct work loop_work(const struct app *app, struct arena *a)
+{
+    return (struct work){ .app = app, .arena = a, .now_us = clock_wall_us(app->clock) };
+}
+
+/* loop_plan.c. After an error *ret says that there is room and nothing more. */
+enum errc loop_plan(const struct app *app, struct arena *a, bool is_full, struct plan_outcome *ret, struct err *e) MUST_CHECK;
+void loop_wake_nodes(const struct app *app, struct slice nodes_told);   /* struct uuid */

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* loop_plan.c - a round of planning: it reads in one transaction and writes in another, so that planning holds no lock. */
+#include "scheduler/loop_int.h"
+#include "core/db/run_tx.h"
+#include "core/redis/wake.h"
+#include "core/table/config.h"
+#include "core/table/metrics.h"
+#include "scheduler/evict.h"
+#include "scheduler/jobs/job.h"
+#include "scheduler/mirror/snapshot.h"
+#include "scheduler/plan/placement.h"
+#include "scheduler/plan_apply.h"
+
+void loop_wake_nodes(const struct app *app, struct slice nodes_told)
+{
+    char channel[sizeof WAKE_NODE_PREFIX + UUID_HEX] = WAKE_NODE_PREFIX;
+    const struct uuid *nodes = nodes_told.items;
+    for (size_t i = 0; i < nodes_told.n; i++) {
+        hex_encode(nodes[i].b, 16, channel + sizeof WAKE_NODE_PREFIX - 1);
+        wake_publish(app->redis, str_c(channel), STR("1"));
+    }
+}
+
+/* After the plan, which has taken its part. */
+static bool has_room(const struct snapshot *s)
+{
+    bool has = false;
+    for (size_t i = 0; i < s->nodes.n; i++)
+        has |= s->nodes.items[i].free_slots > 0;
+    return has;
+}
+
+/* Reads, plans, writes. is_deep: reads as far as a batch goes. */
+static enum errc plan_pass(const struct app *app, struct arena *a, bool is_deep, bool explains,
+                           struct plan_outcome *ret, struct err *e)
+{
+    struct snapshot s;
+    struct plan p;
+    struct plan_result r = { 0 };
+    struct slice told = { 0 };
+    struct work w = loop_work(app, a);
+    ret->more = false;
+    ret->has_room = true;
+    TRY(RUN_SYSTEM(&w, app->pool, TX_READ_ONLY, snapshot_read(&w, app->config->scheduler_batch, is_deep, &s, e), e));
+    ret->has_room = has_room(&s);
+    if (!s.jobs.n)
+        return ERR_OK;
+    s.workload = app->workload;
+    s.claims = app->claims;
+    if (s.claims)
+        claims_end(s.claims, clock_mono_us(app->clock));
+    placement_plan(&s, a, &p);
+    if (explains)
+        TRY(evict_pass(&w, &s, &p, &told, e));
+    loop_wake_nodes(app, told);
+    if (s.claims)
+        claims_untake(s.claims, &s);
+    if (!explains)
+        p.waits.n = 0;
+    if (p.places.n || p.waits.n) {
+        w.now_us = clock_wall_us(app->clock);
+        TRY(RUN_SYSTEM(&w, app->pool, TX_ENDS, plan_apply(&w, &s, &p, app->config->scheduler_lease_ms, &r, e), e));
+    }
+    evict_settle(app->claims, &s, &p);
+    loop_wake_nodes(app, r.nodes);
+    ret->admitted += r.admitted;
+    ret->has_room = has_room(&s) || r.refused > 0;
+    ret->more = r.admitted > 0 && ((p.is_cut && has_room(&s)) || r.refused > 0);
+    return ERR_OK;
+}
+
+/* A second, deep pass follows at once where the first one had to stop before jobs that it had not read. */
+enum errc loop_plan(const struct app *app, struct arena *a, bool is_full, struct plan_outcome *ret, struct err *e)
+{
+    int64_t began = clock_mono_us(app->clock);
+    *ret = (struct plan_outcome){ .has_room = true };
+    TRY(plan_pass(app, a, is_full, is_full, ret, e));
+    if (ret->more && !is_full)
+        TRY(plan_pass(app, a, true, false, ret, e));
+    if (ret->admitted) {
+        metrics_add(M_leases_granted_total, (double)ret->admitted);
+        metrics_observe(M_scheduler_tick_seconds, (double)(clock_mono_us(app->clock) - began) / 1e6, "plan");
+    }
+    return ERR_OK;
+}
+
+enum errc loop_plan_once(const struct app *app, struct arena *a, bool is_full, int64_t *ret_admitted, bool *ret_more,
+                         struct err *e)
+{
+    struct plan_outcome o;
+    enum errc rc = loop_plan(app, a, is_full, &o, e);
+    *ret_admitted = o.admitted;
+    *ret_more = o.more;
+    return rc;
+}
