@@ -79,9 +79,11 @@ enum errc deploy_make(struct work *w, const struct deploy_order *o, struct deplo
 static void merge(struct deploy_order *o, const struct deploy_change *c)
 {
     int64_t *const now[SERVE_KNOB_COUNT] = { &o->knobs.max_batch_size, &o->knobs.max_queue_delay_microseconds,
-                                             &o->knobs.max_queue_size, &o->knobs.default_timeout_microseconds };
+                                             &o->knobs.max_queue_size, &o->knobs.default_timeout_microseconds,
+                                             &o->knobs.max_sequences, &o->knobs.max_context, &o->knobs.weight_bits };
     const int64_t want[SERVE_KNOB_COUNT] = { c->knobs.max_batch_size, c->knobs.max_queue_delay_microseconds,
-                                             c->knobs.max_queue_size, c->knobs.default_timeout_microseconds };
+                                             c->knobs.max_queue_size, c->knobs.default_timeout_microseconds,
+                                             c->knobs.max_sequences, c->knobs.max_context, c->knobs.weight_bits };
     for (int i = 0; i < SERVE_KNOB_COUNT; i++)
         if (c->has_knob[i])
             *now[i] = want[i];

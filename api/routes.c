@@ -39,6 +39,7 @@
     X(model_routes) \
     X(deployment_routes) X(repository_routes) \
     X(inference_routes) \
+    X(generate_routes) \
     X(enrol_routes) \
     X(token_routes) \
     X(node_routes) \

@@ -173,6 +173,7 @@ int cmd_model_optimise(struct cli *c);
 int cmd_model_show(struct cli *c);
 int cmd_content_delete(struct cli *c);
 int cmd_infer(struct cli *c);
+int cmd_generate(struct cli *c);
 int cmd_deploy_create(struct cli *c);
 int cmd_deploy_roll(struct cli *c);
 int cmd_quota_set(struct cli *c);

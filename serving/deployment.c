@@ -48,6 +48,9 @@ SCHEMA_OF(deployment_target, "Where a deployment listens", FIELD_ID(deployment_t
     "       coalesce((j.spec->>'max_queue_delay_microseconds')::bigint, 0) AS max_queue_delay_microseconds,\n" \
     "       coalesce((j.spec->>'max_queue_size')::bigint, 0) AS max_queue_size,\n" \
     "       coalesce((j.spec->>'default_timeout_microseconds')::bigint, 0) AS default_timeout_microseconds,\n" \
+    "       coalesce((j.spec->>'max_sequences')::bigint, 0) AS max_sequences,\n" \
+    "       coalesce((j.spec->>'max_context')::bigint, 0) AS max_context,\n" \
+    "       coalesce((j.spec->>'weight_bits')::bigint, 0) AS weight_bits,\n" \
     "       d.project_id, d.created_by, d.created_at\n" \
     "  FROM deployment d JOIN job j ON j.tenant_id = d.tenant_id AND j.job_id = d.job_id\n" LIVE_JOIN
 

@@ -278,6 +278,12 @@ static void on_done(void *ctx, enum errc rc, const struct http_result *r, const 
     c->q.done(c->q.ctx, rc, r, e);
 }
 
+static bool on_data(void *ctx, const char *p, size_t n)
+{
+    const struct serving_call *c = ctx;
+    return c->q.on_data(c->q.ctx, p, n);
+}
+
 static bool is_unwanted(void *ctx)
 {
     const struct serving_call *c = ctx;
@@ -300,7 +306,8 @@ enum errc serving_ask(struct serving *s, const struct serving_question *q, struc
     pthread_mutex_unlock(&s->lock);
     TRY(rc);
     const struct http_mux_call call = { .to = to, .call = { .method = q->method, .path = q->path, .body = q->body,
-                                                            .headers = q->headers },
+                                                            .headers = q->headers, .timeout_ms = q->timeout_ms,
+                                                            .on_data = q->on_data ? on_data : NULL, .ctx = c },
                                         .arena = q->arena, .is_unwanted = is_unwanted, .done = on_done, .ctx = c };
     rc = http_mux_start(s->mux, &call, e);
     http_target_unref(to);

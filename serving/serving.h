@@ -23,7 +23,8 @@
 #include "serving/deployment.h"
 #include "tenants/access/actor.h"
 
-enum { SERVING_IDLE_MAX = 512, SERVING_CALLS_MAX = 1024, SERVING_TENANT_MAX = 512, SERVING_BUSY_MAX = 256, SERVING_CALLER_MAX = 64, SERVING_TARGET_MS = 1000, SERVING_TIMEOUT_MS = 30000 };
+enum { SERVING_IDLE_MAX = 512, SERVING_CALLS_MAX = 1024, SERVING_TENANT_MAX = 512, SERVING_BUSY_MAX = 256, SERVING_CALLER_MAX = 64,
+       SERVING_TARGET_MS = 1000, SERVING_TIMEOUT_MS = 30000, SERVING_TEXT_MS = 600000 };
 
 struct serving;
 struct serving *serving_new(const struct app *app);
@@ -44,6 +45,8 @@ struct serving_question {
     struct str body;                    /* STR_NULL: none */
     const char *const *headers;         /* "Name: value", NULL-ended; NULL: none */
     struct arena *arena;
+    int timeout_ms;                     /* of the whole call; 0: SERVING_TIMEOUT_MS */
+    bool (*on_data)(void *ctx, const char *p, size_t n);    /* gets a good answer by pieces, as http_call's; NULL: it is kept */
     bool (*is_unwanted)(void *ctx);     /* asked a few times a second, on another thread: true ends the call. NULL: it is always wanted */
     /* On a thread that must not block. A status of 400 and above is a result. */
     void (*done)(void *ctx, enum errc rc, const struct http_result *r, const struct err *e);

@@ -7,6 +7,7 @@ foreach(f agent/agent agent/cards agent/devices agent/fetch agent/report agent/b
           agent/enrol agent/timers agent/usage
           lease/cage lease/cage_delegate lease/child lease/child_place lease/batch_table lease/executor lease/frame
           lease/child_wire lease/ckpt_link lease/keeper lease/deliver lease/work_dir lease/infer_answer lease/infer_read lease/job_infer
+          lease/job_text lease/text_read
           lease/sandbox lease/spawn
           lease/box lease/box_filter lease/folder lease/run_lines lease/run_secrets lease/mask lease/run_keep
           lease/run_output lease/run_end

@@ -48,6 +48,32 @@ SCHEMA_EXTERN(infer_reply, "An answer", FIELD(infer_reply, model_name, F_ALWAYS,
         .doc = "The caller's own mark"),
     FIELD_LIST(infer_reply, outputs, &infer_tensor_schema, F_ALWAYS, .doc = "What was asked for"));
 
+SCHEMA_EXTERN(
+    text_ask, "A call for text", FIELD(text_ask, id, 0, .min = 0, .max = 255, .doc = "The caller's own mark; the answer has it"),
+    FIELD(text_ask, text_input, 0, .min = 0, .max = 1 << 20,
+          .doc = "What the text goes on from. For models that came with their vocabulary; others take input_ids"),
+    FIELD_I64S(text_ask, input_ids, 0, .min = 1, .max = 16384, .item_min = 0, .item_max = 1 << 20,
+               .doc = "Tokens instead of text_input"),
+    FIELD(
+        text_ask, parameters, 0, .max = 65536,
+        .doc =
+            "An object. max_tokens: made at most (128, or what there is room for). temperature: 0 takes the likeliest token "
+            "(0). top_k: drawn from the likeliest so many; 0: all (0). top_p: drawn from the fewest that have this share of the "
+            "probability (1). seed: the same seed gives the same text; absent: a random one, which the answer names. stop: a "
+            "text or up to 8 at which it ends, not shown. stop_tokens: up to 64 tokens likewise. timeout: microseconds that "
+            "it may wait for its turn. priority: 1 (first) to 100 among the caller's own calls that wait. stream: passed over"));
+SCHEMA_EXTERN(text_reply, "Text, or its next piece",
+    FIELD(text_reply, model_name, F_ALWAYS, .doc = "Name that was called"),
+    FIELD(text_reply, model_version, F_ALWAYS, .doc = "Version that answered"),
+    FIELD(text_reply, id, 0, .doc = "The caller's own mark"),
+    FIELD_OPT(text_reply, text_output, 0, .doc = "What was made; of models with a vocabulary"),
+    FIELD_I64S(text_reply, output_ids, 0, .has = offsetof(struct text_reply, has_output_ids) + 1,
+        .doc = "The tokens that were made; of models without a vocabulary"),
+    FIELD(text_reply, finish_reason, 0, .doc = "stop or length; in a stream the last event alone has it"),
+    FIELD_OPT(text_reply, prompt_tokens, 0, .doc = "Tokens of the prompt"),
+    FIELD_OPT(text_reply, generated_tokens, 0, .doc = "Tokens that were made"),
+    FIELD_OPT(text_reply, seed, 0, .doc = "What draws were made with"));
+
 static const struct infer_tensor *find(const struct slice *list, struct str name)
 {
     const struct infer_tensor *t = list->items;

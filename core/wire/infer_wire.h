@@ -61,3 +61,30 @@ extern const struct schema infer_behind_schema, infer_columns_schema, infer_erro
 bool infer_signature_same(const struct infer_signature *a, const struct infer_signature *b);
 /* For people: x FP32[-1,784] -> y INT64[-1] */
 void infer_signature_print(struct buf *out, const struct infer_signature *s);
+
+/* Text from a model: Triton's generate extension. POST generate: text_ask in, text_reply out. generate_stream: each event's data
+ * is a text_reply with the next piece; the last one has finish_reason and the counts; one with `error` ends what cannot go on.
+ * A call is read by hand where it is served (workers/lease/text_read.c); this is its form for documents.
+ * Source: Triton Inference Server, protocol/extension_generate. */
+enum { TEXT_TOKENS_USUAL = 128, TEXT_STOP_TOKENS_MAX = 64 };
+
+struct text_ask {
+    struct str id, text_input;
+    struct slice input_ids;             /* int64_t */
+    struct json parameters;
+};
+struct text_reply {
+    struct str model_name, model_version, id;
+    bool has_text_output;
+    struct str text_output;
+    bool has_output_ids;
+    struct slice output_ids;            /* int64_t */
+    struct str finish_reason;           /* "stop", "length"; absent before the end */
+    bool has_prompt_tokens, has_generated_tokens, has_seed;
+    int64_t prompt_tokens, generated_tokens, seed;
+};
+
+extern const struct schema text_ask_schema, text_reply_schema;
+
+/* From a serving child to falaj-api, with an answer that is no stream: tokens made, and microseconds until the first one. */
+#define TEXT_COUNTS "Falaj-Text"

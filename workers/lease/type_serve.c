@@ -23,6 +23,7 @@
 
 enum { DRAIN_MS = 8000, POLL_MS = 50 };
 static const size_t INFO_MAX = (size_t)4 << 20, BODY_MAX = (size_t)32 << 20, REQUEST_ARENA = (size_t)256 << 20;
+static const size_t HEADER_ARENA = (size_t)1 << 30;
 
 static void serve_json(struct http_exchange *x, int status, const struct schema *schema, const void *body)
 {
@@ -90,6 +91,10 @@ static void on_request(void *ctx, struct http_exchange *x)
         return serve_fail(x, 403, "only the zone's API may call");
     if (r->method == HTTP_POST && str_eq_c(r->path, "/infer"))
         return serve_infer(s, x);
+    if (r->method == HTTP_POST && str_eq_c(r->path, "/generate"))
+        return serve_text(s, x, false);
+    if (r->method == HTTP_POST && str_eq_c(r->path, "/generate_stream"))
+        return serve_text(s, x, true);
     if (r->method == HTTP_GET && str_eq_c(r->path, "/metadata"))
         return serve_metadata(s, x);
     if (r->method == HTTP_GET && str_eq_c(r->path, "/ready"))
@@ -121,6 +126,58 @@ static enum errc warm_up(struct job_serve *s, struct err *e)
     return batcher_infer(s->batcher, &r, e);
 }
 
+static size_t queue_of(const struct serve_knobs *k)
+{
+    return (size_t)(k->max_queue_size ? k->max_queue_size : SERVE_QUEUE);
+}
+
+static enum errc start_batcher(struct job_serve *s, const struct serve_knobs *k, struct err *e)
+{
+    const struct batcher_options o = { .threads = s->child->hw.cores, .queue_requests = queue_of(k),
+                                       .batch_rows = (size_t)k->max_batch_size, .delay_us = k->max_queue_delay_microseconds,
+                                       .timeout_us = k->default_timeout_microseconds };
+    TRY(batcher_new(s->model, &o, &s->batcher, e));
+    return warm_up(s, e);
+}
+
+/* weight_bits: at most so many. */
+static enum decode_type type_of(const struct serve_knobs *k)
+{
+    int64_t bits = k->weight_bits ? k->weight_bits : SERVE_WEIGHT_BITS;
+    return bits >= 32 ? DECODE_F32 : bits >= 16 ? DECODE_BF16 : DECODE_I8;
+}
+
+/* The lease's memory is what there is, less what the process itself needs. */
+static enum errc start_texts(struct job_serve *s, const struct serve_knobs *k, const struct st_file *f, struct err *e)
+{
+    const struct child *c = s->child;
+    const struct text_options o = { type_of(k), (size_t)k->max_sequences, (size_t)k->max_context,
+                                    (size_t)(c->grant.memory_bytes / 16 * 15) };
+    const struct text_row first = { .slot = 0 };
+    TRY(text_model_load(c->backend, c->pool, f, &o, &s->text_model, e));
+    TRY(text_step(s->text_model, &first, 1, e));
+    s->info = text_model_info(s->text_model);
+    const struct text_engine_options queue = { queue_of(k), k->default_timeout_microseconds };
+    TRY(text_engine_new(s->text_model, &queue, &s->text, e));
+    child_log(s->child, "info: text: %zu sequences of %zu tokens at a time, %zu MiB of cache, weights in %s (%zu MiB)%s",
+              s->info->max_sequences, s->info->max_context, s->info->cache_bytes >> 20, decode_type_names[s->info->weights],
+              s->info->weight_bytes >> 20, s->info->vocabulary ? "" : "; no vocabulary: it takes tokens");
+    return ERR_OK;
+}
+
+static enum errc open_model(struct job_serve *s, const struct serve_knobs *k, const struct buf *bytes, struct err *e)
+{
+    CLEANUP(arena_freep) struct arena *a = arena_new(HEADER_ARENA);
+    const struct child *c = s->child;
+    struct st_file f;
+    TRY(st_parse(a, bytes->ptr, bytes->len, &f, e));
+    if (text_model_is(&f)) {
+        TRY(infer_model_describe(bytes->ptr, bytes->len, &s->model, e));
+        return start_texts(s, k, &f, e);
+    }
+    return infer_model_load(c->backend, c->pool, bytes->ptr, bytes->len, &s->model, e);
+}
+
 static enum errc load(struct job_serve *s, const struct serve_knobs *k, struct err *e)
 {
     struct child *c = s->child;
@@ -128,15 +185,39 @@ static enum errc load(struct job_serve *s, const struct serve_knobs *k, struct e
         return FAIL(e, INVALID, "a serve job needs its model as input");
     CLEANUP(buf_releasep) struct buf bytes = BUF(0);
     TRY(child_open_input(c, 0, &bytes, e));
-    enum errc rc = infer_model_load(c->backend, c->pool, bytes.ptr, bytes.len, &s->model, e);
+    enum errc rc = open_model(s, k, &bytes, e);
     secret_wipe(bytes.ptr, bytes.len);
     TRY(rc);
-    const struct batcher_options o = { .threads = c->hw.cores,
-                                      .queue_requests = (size_t)(k->max_queue_size ? k->max_queue_size : SERVE_QUEUE),
-                                       .batch_rows = (size_t)k->max_batch_size, .delay_us = k->max_queue_delay_microseconds,
-                                       .timeout_us = k->default_timeout_microseconds };
-    TRY(batcher_new(s->model, &o, &s->batcher, e));
-    return warm_up(s, e);
+    return s->text ? ERR_OK : start_batcher(s, k, e);
+}
+
+static void unload(struct job_serve *s)
+{
+    if (s->batcher)
+        batcher_free(s->batcher);       /* answers what is queued */
+    text_engine_free(s->text);
+    s->batcher = NULL;
+    s->text = NULL;
+}
+
+static void log_counts(struct job_serve *s)
+{
+    if (s->text) {
+        struct text_stats t;
+        text_engine_get_stats(s->text, &t);
+        child_log(s->child, "info: made %lu texts of %lu tokens out of %lu, in %lu steps of %.1f rows, at most %zu at a time; "
+                  "%lu left, %lu gave way, %lu came too late",
+                  (unsigned long)t.ended, (unsigned long)t.tokens, (unsigned long)t.prompt_tokens, (unsigned long)t.steps,
+                  t.steps ? (double)t.rows / (double)t.steps : 0, t.running_max, (unsigned long)t.gone, (unsigned long)t.gave_way,
+                  (unsigned long)t.late);
+        return;
+    }
+    struct batcher_stats stats;
+    batcher_get_stats(s->batcher, &stats);
+    child_log(s->child, "info: answered %lu requests of %lu rows in %lu batches, of at most %lu requests; %lu gave way, "
+              "%lu came too late",
+              (unsigned long)stats.requests, (unsigned long)stats.rows, (unsigned long)stats.batches,
+              (unsigned long)stats.batched_requests_max, (unsigned long)stats.gave_way, (unsigned long)stats.late);
 }
 
 /* The next message of the agent. RETRY: told to stop; IO: the agent is gone. */
@@ -199,15 +280,10 @@ static void renew(struct job_serve *s, const struct frame *f)
 
 static void drain(struct job_serve *s)
 {
-    struct batcher_stats stats;
     http_server_drain(s->server);
     for (int ms = 0; ms < DRAIN_MS && http_server_open_exchanges(s->server); ms += POLL_MS)
         poll(NULL, 0, POLL_MS);
-    batcher_get_stats(s->batcher, &stats);
-    child_log(s->child, "info: answered %lu requests of %lu rows in %lu batches, of at most %lu requests; %lu gave way, %lu "
-                        "came too late",
-              (unsigned long)stats.requests, (unsigned long)stats.rows, (unsigned long)stats.batches,
-              (unsigned long)stats.batched_requests_max, (unsigned long)stats.gave_way, (unsigned long)stats.late);
+    log_counts(s);
 }
 
 /* Until SIGTERM, or until the agent's end of descriptor 3 is closed. */
@@ -231,9 +307,9 @@ static enum errc serve(struct job_serve *s, const struct serve_knobs *k, struct 
 static void serve_close(struct job_serve *s)
 {
     http_server_refuse(s->server);
-    if (s->batcher)
-        batcher_free(s->batcher);       /* answers what is queued */
+    unload(s);
     http_server_free(s->server);
+    text_model_free(s->text_model);
     if (s->model)
         infer_model_free(s->model);
 }

@@ -111,6 +111,10 @@ static enum errc make_plan(struct infer_model *m, struct graph *g, struct err *e
     for (int v = 0; v < g->value_count; v++)
         m->info.parameters += g->values[v].region == REGION_CONST ? shape_count(&g->values[v].shape, 1) : 0;
     m->info.max_rows = m->info.has_rows ? rows_that_fit(g) : 1;
+    if (!m->be) {
+        graph_free(g);
+        return ERR_OK;
+    }
     TRY(plan_new(g, m->be, m->ctx, &(struct plan_options){ .max_rows = m->info.max_rows }, &m->plan, e));
     for (size_t i = 0; i < m->info.sig.input_count; i++)
         m->in[i] = plan_find(m->plan, m->info.sig.inputs[i].name.ptr);
@@ -147,7 +151,9 @@ static enum errc fill(struct infer_model *m, struct arena *a, const struct st_fi
     return make_plan(m, g, e);
 }
 
-enum errc infer_model_load(const struct backend *be, struct pool *pool, const void *bytes, size_t n, struct infer_model **ret, struct err *e)
+/* be NULL: a description alone. */
+static enum errc load(const struct backend *be, struct pool *pool, const void *bytes, size_t n, struct infer_model **ret,
+                      struct err *e)
 {
     CLEANUP(arena_freep) struct arena *a = arena_new(FILE_ARENA);
     struct st_file f;
@@ -157,7 +163,7 @@ enum errc infer_model_load(const struct backend *be, struct pool *pool, const vo
     m->be = be;
     m->pool = pool;
     m->arena = arena_new((size_t)64 << 20);
-    enum errc rc = be->open(be, pool, &m->ctx, e);
+    enum errc rc = be ? be->open(be, pool, &m->ctx, e) : ERR_OK;
     if (rc == ERR_OK)
         rc = fill(m, a, &f, e);
     if (rc != ERR_OK) {
@@ -166,6 +172,18 @@ enum errc infer_model_load(const struct backend *be, struct pool *pool, const vo
     }
     *ret = m;
     return ERR_OK;
+}
+
+enum errc infer_model_load(const struct backend *be, struct pool *pool, const void *bytes, size_t n, struct infer_model **ret,
+                           struct err *e)
+{
+    ASSERT(be);
+    return load(be, pool, bytes, n, ret, e);
+}
+
+enum errc infer_model_describe(const void *bytes, size_t n, struct infer_model **ret, struct err *e)
+{
+    return load(NULL, NULL, bytes, n, ret, e);
 }
 
 void infer_model_free(struct infer_model *m)
@@ -187,7 +205,7 @@ const struct infer_info *infer_model_info(const struct infer_model *m)
 
 size_t infer_model_bytes(const struct infer_model *m)
 {
-    return m->plan->region_bytes[REGION_CONST];
+    return m->plan ? m->plan->region_bytes[REGION_CONST] : 0;
 }
 
 size_t infer_index_limit(const struct infer_model *m, size_t input)

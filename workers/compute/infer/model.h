@@ -42,6 +42,9 @@ struct infer_io {
 /* pool: threads for inside operations, longer-lived than the model; NULL: the caller's alone. */
 enum errc infer_model_load(const struct backend *be, struct pool *pool, const void *bytes, size_t n, struct infer_model **ret,
                            struct err *e);
+/* What a file says of itself: signature, limits, size and words; there is nothing to run, so no session. For a model that is
+ * computed another way. */
+enum errc infer_model_describe(const void *bytes, size_t n, struct infer_model **ret, struct err *e);
 void infer_model_free(struct infer_model *m);
 const struct infer_info *infer_model_info(const struct infer_model *m);
 size_t infer_model_bytes(const struct infer_model *m);                  /* packed weights and the other constants */

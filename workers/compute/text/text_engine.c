@@ -26,7 +26,7 @@ struct text_engine {
     const struct text_info *info;
     struct slot slots[TEXT_SEQUENCES_MAX];      /* this and down to `rows`: the thread's */
     size_t turn;                                /* whose prompt is looked at first */
-    float *logits;                              /* a row for each slot that is due */
+    float *logits;                              /* a row for each of a step at most */
     struct sample_one *rooms;
     struct text_row rows[DECODE_ROWS];
     pthread_t thread;
@@ -154,9 +154,10 @@ static void fill_rows(struct text_engine *x)
         for (size_t k = 0; k < s->rows; k++, n++) {
             size_t at = s->at + k;
             x->rows[n] = (struct text_row){ i, at, at < s->r->prompt_count ? s->r->prompt[at] : s->last, NULL };
-            if (at + 1 < s->r->prompt_count)
+            bool is_last = at + 1 >= s->r->prompt_count, is_asked = s->r->on_scores && at < s->r->prompt_count;
+            if (!is_last && !is_asked)
                 continue;
-            s->is_due = true;
+            s->is_due = is_last && s->r->max_tokens;
             s->logits = x->rows[n].logits = x->logits + due++ * x->info->vocab;
         }
         s->at += s->rows;
@@ -188,6 +189,17 @@ static void take_token(struct text_engine *x, struct slot *s)
         leave(x, s, ERR_OK, TEXT_LENGTH);
 }
 
+/* The scores of this step to who asked for them, in the order of their places. */
+static void tell_scores(struct text_engine *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct text_row *row = &x->rows[i];
+        struct text_request *r = x->slots[row->slot].r;
+        if (r->on_scores && row->at < r->prompt_count)
+            r->on_scores(r, row->at, row->logits);
+    }
+}
+
 static void leave_gone(struct text_engine *x)
 {
     for (size_t i = 0; i < x->info->max_sequences; i++) {
@@ -207,8 +219,10 @@ static void step(struct text_engine *x)
         return;
     fill_rows(x);
     enum errc rc = text_step(x->model, x->rows, n, &e);
-    if (rc == ERR_OK)
+    if (rc == ERR_OK) {
+        tell_scores(x, n);
         pool_run(text_model_pool(x->model), x->info->max_sequences, sample_task, x);
+    }
     for (size_t i = 0; i < x->info->max_sequences; i++) {
         struct slot *s = &x->slots[i];
         if (!s->r)
@@ -219,6 +233,8 @@ static void step(struct text_engine *x)
             leave(x, s, rc, TEXT_LENGTH);
         else if (s->is_due)
             take_token(x, s);
+        else if (!s->r->max_tokens && s->at == s->r->prompt_count)
+            leave(x, s, ERR_OK, TEXT_LENGTH);
     }
     pthread_mutex_lock(&x->lock);
     x->stats.steps++;
@@ -260,7 +276,7 @@ enum errc text_engine_new(struct text_model *m, const struct text_engine_options
     x->queue.timeout_us = o->timeout_us;
     pthread_mutex_init(&x->lock, NULL);
     mono_cond_init(&x->wake);
-    x->logits = malloc(x->info->max_sequences * x->info->vocab * sizeof *x->logits);
+    x->logits = malloc(DECODE_ROWS * x->info->vocab * sizeof *x->logits);
     x->rooms = malloc(x->info->max_sequences * x->info->vocab * sizeof *x->rooms);
     enum errc rc =
         x->logits && x->rooms ? ERR_OK : FAIL(e, LIMIT, "no memory for the answers of %zu texts", x->info->max_sequences);
@@ -297,9 +313,9 @@ void text_engine_free(struct text_engine *x)
 static enum errc check(const struct text_engine *x, const struct text_request *r, struct err *e)
 {
     size_t most = x->info->max_context;
-    if (r->prompt_count < 1 || r->max_tokens < 1)
+    if (r->prompt_count < 1 || (r->max_tokens < 1 && !r->on_scores))
         return FAIL(e, INVALID, "a text needs a token to begin with and room for one more");
-    if (r->prompt_count >= most || r->max_tokens > most - r->prompt_count)
+    if (r->prompt_count > most || r->max_tokens > most - r->prompt_count)
         return FAIL(e, INVALID, "the prompt has %zu tokens and %zu more are asked for; the model has room for %zu in all",
                     r->prompt_count, r->max_tokens, most);
     for (size_t i = 0; i < r->prompt_count; i++)

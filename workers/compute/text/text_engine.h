@@ -26,6 +26,8 @@ struct text_request {
     size_t stop_count;
     bool (*on_token)(struct text_request *r, int32_t token);            /* false: the text is over (TEXT_STOP) */
     bool (*is_gone)(struct text_request *r);                            /* NULL: never */
+    /* What may follow each token of the prompt, vocab numbers, in order; then max_tokens may be 0. NULL: nobody asks. */
+    void (*on_scores)(struct text_request *r, size_t at, const float *logits);
     void (*done)(struct text_request *r, enum errc rc, enum text_end end);
     void *ctx;
     /* results */

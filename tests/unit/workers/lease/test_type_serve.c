@@ -7,7 +7,8 @@
 static struct str infer_body(struct arena *a, int rows, int cols, const char *extra)
 {
     struct buf b = BUF((size_t)1 << 20);
-    buf_printf(&b, "{\"id\":\"r1\",\"inputs\":[{\"name\":\"input\",\"datatype\":\"FP32\",\"shape\":[%d,%d],\"data\":[", rows, cols);
+    buf_printf(&b, "{\"id\":\"r1\",\"inputs\":[{\"name\":\"input\",\"datatype\":\"FP32\",\"shape\":[%d,%d],\"data\":[", rows,
+               cols);
     for (int i = 0; i < rows * 64; i++)
         buf_printf(&b, "%s%d", i ? "," : "", i % 17);
     buf_printf(&b, "]}]%s}", extra);

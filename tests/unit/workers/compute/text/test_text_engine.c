@@ -160,6 +160,41 @@ static void what_does_not_fit_is_told(void **st)
     tk_free(&k);
 }
 
+static float scores[TK_CONTEXT * TK_VOCAB];
+static size_t scored;
+
+static void on_scores(struct text_request *r, size_t at, const float *logits)
+{
+    (void)r;
+    assert_int_equal(at, scored++);
+    memcpy(scores + at * TK_VOCAB, logits, TK_VOCAB * sizeof *logits);
+}
+
+/* What follows each token of a prompt, beside a text that is being made: as the steps of the model have it. */
+static void scores_are_those_of_the_model(void **st)
+{
+    (void)st;
+    static struct asked text, asked;
+    static float want[TK_CONTEXT * TK_VOCAB];
+    struct text_kit k;
+    struct text_model *m;
+    memset(&text, 0, sizeof text);
+    memset(&asked, 0, sizeof asked);
+    scored = 0;
+    tk_make(&k, false, false, false);
+    struct text_engine *x = engine(&k, &m, 3, 0);
+    ask(x, &text, k.tokens, 8, 40, 5);
+    asked.r.on_scores = on_scores;
+    ask(x, &asked, k.tokens, TK_CONTEXT, 0, 0);
+    WAIT_WHILE(!asked.is_done || !text.is_done);
+    assert_true(asked.rc == ERR_OK && asked.count == 0 && scored == TK_CONTEXT && text.count == 40);
+    text_engine_free(x);
+    tk_logits(&k, m, 1, 16, 0, want);
+    assert_memory_equal(scores, want, sizeof want);
+    text_model_free(m);
+    tk_free(&k);
+}
+
 static _Atomic bool may_go_on;
 
 /* Holds the engine's thread. */
@@ -237,7 +272,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(the_company_changes_nothing),
                                         cmocka_unit_test(texts_end_where_they_are_told_to),
-                                        cmocka_unit_test(what_does_not_fit_is_told), cmocka_unit_test(callers_take_turns),
+                                        cmocka_unit_test(what_does_not_fit_is_told),
+                                        cmocka_unit_test(scores_are_those_of_the_model), cmocka_unit_test(callers_take_turns),
                                         cmocka_unit_test(an_end_is_told_to_all) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

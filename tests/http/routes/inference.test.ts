@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// oip.test.ts - the Open Inference Protocol as its clients use it: readiness of a version, datatypes, tensors in binary,
+// inference.test.ts - the Open Inference Protocol as its clients use it: readiness of a version, datatypes, tensors in binary,
 // errors of one shape
 // wherever they come from; and the document's schemas are those of the answers.
 import { beforeAll, expect, inject, test } from 'vitest';
-import { digitRows, digitsCsv, rawExchange, train, until, upload } from './client.ts';
-import { api, makeTenant, must, type Api, type Reply, type Ready } from './harness.ts';
+import { digitRows, digitsCsv, rawExchange, train, until, upload } from '../client.ts';
+import { api, makeTenant, must, type Api, type Reply, type Ready } from '../harness.ts';
 
 const ready: Ready = inject('falaj');
 let t: { token: string; api: Api };
