@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rulebook.c - the rules stand sorted by tenant, place, resource, project and queue, so those about an ask are nine runs,
- * found by bisection: a tenant may have a thousand queues. A cohort keeps sums, so that asking costs the same whatever the
- * number of neighbours. */
+/* rulebook.c - the rules stand sorted by tenant, place, resource, project and queue, so those about an ask are nine runs. A few
+ * rules are walked once for all nine; of many each run is found by bisection, since a tenant may have a thousand queues. A cohort
+ * keeps sums, so that asking costs the same whatever the number of neighbours. */
 #include "scheduler/plan/rulebook.h"
 
 #include <stdlib.h>
 
-enum { WHOLE = 1000000, WEIGHT = 1000 };
+/* So many rules are walked: from there on nine bisections cost less (tests/bench/bench_plan.c). */
+enum { WHOLE = 1000000, WEIGHT = 1000, WALKED_MAX = 64 };
 
 const char *const rule_resource_names[] = { "slots", "gpus", "jobs", NULL };
 const char *const rule_place_names[] = { "tenant", "project", "queue", NULL };
@@ -142,9 +143,34 @@ static size_t bound_of(const struct rulebook *b, const struct rule *key, bool is
     return low;
 }
 
+static bool is_about(const struct rule *r, const struct rule_ask *ask)
+{
+    return uuid_eq(r->tenant_id, ask->tenant_id) &&
+           (r->place == RULE_TENANT || (uuid_eq(r->project_id, ask->project_id) &&
+                                        (r->place == RULE_PROJECT || str_eq(r->queue, ask->queue))));
+}
+
+/* The same run as by bisection, of a book that is walked. */
+static const struct rule *walk_run(const struct rulebook *b, const struct rule_ask *ask, enum rule_place place,
+                                   enum rule_resource resource, size_t *ret_n)
+{
+    const struct rule *first = NULL;
+    *ret_n = 0;
+    for (size_t i = 0; i < b->rules.n; i++) {
+        const struct rule *r = &b->rules.items[i];
+        if (r->place != (int)place || r->resource != (int)resource || !is_about(r, ask))
+            continue;
+        first = first ? first : r;
+        ++*ret_n;
+    }
+    return first;
+}
+
 const struct rule *rulebook_run(const struct rulebook *b, const struct rule_ask *ask, enum rule_place place,
                                 enum rule_resource resource, size_t *ret_n)
 {
+    if (b->rules.n <= WALKED_MAX)
+        return walk_run(b, ask, place, resource, ret_n);
     const struct rule key = { .tenant_id = ask->tenant_id, .place = (int)place, .resource = (int)resource,
                               .project_id = place == RULE_TENANT ? UUID_NIL : ask->project_id,
                               .queue = place == RULE_QUEUE ? ask->queue : STR("") };
@@ -169,8 +195,21 @@ int64_t rulebook_amount(enum rule_resource resource, const struct rule_ask *ask)
     return resource == RULE_SLOTS ? ask->slots : resource == RULE_GPUS ? ask->gpus : 1;
 }
 
+static const struct rule *walk_refuses(const struct rulebook *b, const struct rule_ask *ask)
+{
+    for (size_t i = 0; i < b->rules.n; i++) {
+        const struct rule *r = &b->rules.items[i];
+        const int64_t amount = rulebook_amount((enum rule_resource)r->resource, ask);
+        if (amount > 0 && is_about(r, ask) && rulebook_is_there(r, ask) && amount > rulebook_room(b, r))
+            return r;
+    }
+    return NULL;
+}
+
 const struct rule *rulebook_refuses(const struct rulebook *b, const struct rule_ask *ask)
 {
+    if (b->rules.n <= WALKED_MAX)
+        return walk_refuses(b, ask);
     for (int place = RULE_TENANT; place <= RULE_QUEUE; place++)
         for (int resource = RULE_SLOTS; resource <= RULE_JOBS; resource++) {
             size_t n;
@@ -183,20 +222,38 @@ const struct rule *rulebook_refuses(const struct rulebook *b, const struct rule_
     return NULL;
 }
 
+/* One rule that is about the ask. */
+static void change_one(struct rulebook *b, struct rule *r, const struct rule_ask *ask, int64_t amount)
+{
+    if (!rulebook_is_there(r, ask))
+        return;
+    b->cohorts[r->cohort].lent += beyond(r, r->used + amount) - beyond(r, r->used);
+    r->used += amount;
+}
+
+static void walk_change(struct rulebook *b, const struct rule_ask *ask, int sign)
+{
+    for (size_t i = 0; i < b->rules.n; i++) {
+        struct rule *r = &b->rules.items[i];
+        const int64_t amount = sign * rulebook_amount((enum rule_resource)r->resource, ask);
+        if (amount && is_about(r, ask))
+            change_one(b, r, ask, amount);
+    }
+}
+
 static void change(struct rulebook *b, const struct rule_ask *ask, int sign)
 {
+    if (b->rules.n <= WALKED_MAX) {
+        walk_change(b, ask, sign);
+        return;
+    }
     for (int place = RULE_TENANT; place <= RULE_QUEUE; place++)
         for (int resource = RULE_SLOTS; resource <= RULE_JOBS; resource++) {
             size_t n;
             const int64_t amount = sign * rulebook_amount(resource, ask);
             const struct rule *run = amount ? rulebook_run(b, ask, place, resource, &n) : NULL;
-            for (size_t i = 0; run && i < n; i++) {
-                struct rule *r = &b->rules.items[run - b->rules.items + (ptrdiff_t)i];
-                if (!rulebook_is_there(r, ask))
-                    continue;
-                b->cohorts[r->cohort].lent += beyond(r, r->used + amount) - beyond(r, r->used);
-                r->used += amount;
-            }
+            for (size_t i = 0; run && i < n; i++)
+                change_one(b, &b->rules.items[run - b->rules.items + (ptrdiff_t)i], ask, amount);
         }
 }
 

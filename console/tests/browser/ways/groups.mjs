@@ -16,7 +16,7 @@ async function actOnAll(page, path, first, act) {
   await page.waitForSelector('.bulk-told');
 }
 
-/** Jobs are held back and let go, data sets deleted: several at once, and looked up in the API. */
+/** Jobs are held back and let go, suspended and resumed, data sets deleted: several at once, and looked up in the API. */
 export async function groups(t, page) {
   page.where = 'acts in groups';
   const later = new Date(Date.now() + 3600e3).toISOString();
@@ -31,6 +31,10 @@ export async function groups(t, page) {
   await actOnAll(page, `${t.base}/jobs?q=group`, 'group one', 'job.hold');
   await states('HELD');
   await actOnAll(page, `${t.base}/jobs?q=group`, 'group one', 'job.release');
+  await states('PENDING');
+  await actOnAll(page, `${t.base}/jobs?q=group`, 'group one', 'job.suspend');
+  await states('SUSPENDED');
+  await actOnAll(page, `${t.base}/jobs?q=group`, 'group one', 'job.resume');
   await states('PENDING');
   for (const name of ['group-a', 'group-b'])
     await t.tenant('POST', '/v1/datasets', { name, label_column: 'label', classes: 2 });

@@ -9,7 +9,7 @@
 
 #include "scheduler/plan/placement.h"
 
-enum { RULES = 24, STEPS = 300, SEEDS = 1500 };
+enum { RULES = 24, STEPS = 300, SEEDS = 1500, FOREIGN = 100 };
 
 static uint64_t seed;
 static int64_t pick(int64_t n)
@@ -39,7 +39,7 @@ static void random_book(struct rulebook *b, struct arena *a, uint64_t s)
 {
     seed = s * 2654435761u + 7;
     *b = (struct rulebook){ 0 };
-    b->rules.items = ARENA_ARRAY(a, struct rule, RULES);
+    b->rules.items = ARENA_ARRAY(a, struct rule, RULES + FOREIGN);
     b->rules.n = 0;
     for (int i = 0; i < RULES; i++) {
         struct rule r = { .tenant_id = id(1 + pick(3)), .place = (int)pick(3), .resource = (int)pick(2), .flavor = flavors[pick(3)],
@@ -53,6 +53,10 @@ static void random_book(struct rulebook *b, struct arena *a, uint64_t s)
         if (is_new)
             b->rules.items[b->rules.n++] = r;
     }
+    /* Of other tenants, before and behind: what was walked is found by bisection then. */
+    for (int i = 0; s % 8 == 0 && i < FOREIGN; i++)
+        b->rules.items[b->rules.n++] = (struct rule){ .tenant_id = id(i % 2 ? 0 : 200), .place = RULE_QUEUE, .project_id = id(i),
+                                                      .queue = queues[0], .borrowing_limit = -1, .weight = 1000 };
     rulebook_link(b, a);
 }
 
