@@ -38,6 +38,7 @@ static const char *arg_of(const struct field *f)
     case FT_I32:
     case FT_I64: return "N";
     case FT_LIST: return f->item == FT_STR ? "TEXT,TEXT" : "N,N";
+    case FT_BOOL: return "true|false";
     case FT_STR: return field_max(f) > LONG_TEXT ? "@FILE" : "TEXT";
     default: return "TEXT";
     }
@@ -125,6 +126,11 @@ static int add_value(struct cli *c, const struct field *f, const char *name, con
     case FT_F64:
         if (!str_to_f64(str_c(value), &number))
             return bad_value(c, name, "a number", value);
+        buf_add_c(b, value);
+        return CLI_OK;
+    case FT_BOOL:
+        if (strcmp(value, "true") && strcmp(value, "false"))
+            return bad_value(c, name, "true or false", value);
         buf_add_c(b, value);
         return CLI_OK;
     case FT_LIST:

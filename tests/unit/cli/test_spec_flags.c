@@ -41,6 +41,7 @@ static void given_flags_are_the_members(void **state)
     spec_is("train", W(A("--dataset"), A(DST), A("--hidden"), A("64,32"), A("--learning-rate"), A("1e-3"), A("--optimizer"), A("sgd"), A("--batch-size"), A("8")),
             "{\"dataset_id\":\"" DST "\",\"hidden\":[64,32],\"batch_size\":8,\"optimizer\":\"sgd\",\"learning_rate\":1e-3}");
     spec_is("train", W(A("--dataset"), A(DST)), "{\"dataset_id\":\"" DST "\"}");
+    spec_is("train", W(A("--dataset"), A(DST), A("--rotary"), A("true")), "{\"dataset_id\":\"" DST "\",\"rotary\":true}");
     spec_is("train", W(A("--set"), A("{\"dataset_id\":\"x\"}"), A("--epochs"), A("3")), "{\"epochs\":3,\"dataset_id\":\"x\"}");
     spec_is("noop", W(A("--sleep-ms"), A("5"), A("--fail"), A("a\"b")), "{\"sleep_ms\":5,\"fail\":\"a\\\"b\"}");
     spec_is("noop", W(A("--set"), A("{}")), "{}");
@@ -51,6 +52,7 @@ static void what_cannot_be_is_refused(void **state)
     (void)state;
     refuses("train", W(A("--epochs"), A("3")), "a job of kind train needs --dataset");
     refuses("train", W(A("--dataset"), A(DST), A("--epochs"), A("many")), "--epochs takes a number, not 'many'");
+    refuses("train", W(A("--dataset"), A(DST), A("--rotary"), A("1")), "--rotary takes true or false, not '1'");
     refuses("train", W(A("--dataset"), A(DST), A("--hidden"), A("64;32")), "--hidden takes numbers like 64,32");
     refuses("train", W(A("--dataset"), A(DST), A("--sleep-ms"), A("3")), "a job of kind train has no --sleep-ms");
     refuses("noop", W(A("--epochs"), A("3")), "a job of kind noop has no --epochs");

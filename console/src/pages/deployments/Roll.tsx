@@ -33,6 +33,9 @@ export function RollButton({ of }: Of) {
     knob('max_queue_delay_microseconds', 'queueDelay', 10_000_000),
     knob('max_queue_size', 'queueSize', 65536),
     knob('default_timeout_microseconds', 'timeout', 30_000_000),
+    knob('max_sequences', 'sequences', 32),
+    knob('max_context', 'context', 16384),
+    knob('weight_bits', 'weightBits', 32),
     { name: 'allow_new_signature', label: t('deploy.newSignature'), kind: 'check' },
   );
   const initial = Object.fromEntries(fields.slice(1, -1).map((f) => [f.name, String(of[f.name as 'slots'] ?? '')]));
@@ -63,8 +66,11 @@ function Loading({ of }: Of) {
   const stay = async () => {
     setAsked(true);
     const { model_version, slots, max_batch_size, max_queue_delay_microseconds, max_queue_size } = of;
-    const { default_timeout_microseconds } = of;
-    const knobs = { max_batch_size, max_queue_delay_microseconds, max_queue_size, default_timeout_microseconds };
+    const { default_timeout_microseconds, max_sequences, max_context, weight_bits } = of;
+    const knobs = {
+      ...{ max_batch_size, max_queue_delay_microseconds, max_queue_size, default_timeout_microseconds },
+      ...{ max_sequences, max_context, weight_bits },
+    };
     await change('PATCH', pathOf(of), { model_version, slots, ...knobs }).finally(() => setAsked(false));
     await forget('/v1/deployments');
   };
