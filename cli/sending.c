@@ -14,7 +14,7 @@
 #include "core/crypto/hash.h"
 #include "core/data/data_format.h"
 
-enum { PART_MIN = 256 << 10, PATIENCE_S = 120, PAUSE_MAX_S = 20, LIST_MAX = 200, HEAD_BYTES = 8 };
+enum { PART_MIN = 256 << 10, PATIENCE_S = 120, PAUSE_MAX_S = 20, LIST_MAX = 200, HEAD_BYTES = 512 };
 static const int64_t SIZE_MAX_BYTES = INT64_C(1) << 30;
 
 struct sending {

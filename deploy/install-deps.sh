@@ -21,12 +21,12 @@ set -euo pipefail
 
 # shellcheck disable=SC2034
 packages_build=(build-essential gcc clang cmake ninja-build pkg-config git libmicrohttpd-dev libgnutls28-dev libssl-dev libpq-dev
-    libhiredis-dev libjansson-dev libjwt-dev libargon2-dev libcurl4-openssl-dev libp11-kit-dev)
+    libhiredis-dev libjansson-dev libjwt-dev libargon2-dev libcurl4-openssl-dev libp11-kit-dev zlib1g-dev)
 # shellcheck disable=SC2034
 packages_run=(postgresql-15 redis-server ca-certificates softhsm2 bubblewrap)
 # shellcheck disable=SC2034
 packages_test=(libcmocka-dev libclang-rt-14-dev llvm python3 perl openssl curl postgresql-client-15 wrk universal-ctags
-    chromium zsh fish python3-onnx)
+    chromium zsh fish python3-onnx busybox-static)
 # shellcheck disable=SC2034
 packages_console=()
 # shellcheck disable=SC2034

@@ -9,13 +9,16 @@ foreach(f agent/agent agent/cards agent/devices agent/fetch agent/report agent/b
           lease/child_wire lease/ckpt_link lease/keeper lease/deliver lease/work_dir lease/infer_answer lease/infer_read lease/job_infer
           lease/job_text lease/text_read
           lease/sandbox lease/spawn
-          lease/box lease/box_filter lease/folder lease/run_lines lease/run_secrets lease/mask lease/run_keep
+          lease/box lease/box_filter lease/folder lease/run_lines lease/run_secrets lease/run_image lease/mask lease/run_keep
           lease/run_output lease/run_end
           lease/work_type lease/isolation lease/accounts lease/run_cert)
   list(APPEND agent_sources ${agent_dir}/${f}.c)
 endforeach()
+file(GLOB image_sources CONFIGURE_DEPENDS ${agent_dir}/image/*.c)
+falaj_library(falaj_workers_image workers SOURCES ${image_sources} USES falaj_core_base falaj_core_json falaj_core_crypto PRIVATE_LIBS z)
 file(GLOB agent_types CONFIGURE_DEPENDS ${agent_dir}/lease/type_*.c ${agent_dir}/tool/*.c)
 falaj_library(falaj_workers_agent workers SOURCES ${agent_sources} ${agent_types}
-  USES falaj_workers_compute falaj_core_base falaj_core_table falaj_core_json falaj_core_crypto falaj_core_wire falaj_core_http_client
+  USES falaj_workers_compute falaj_workers_image
+       falaj_core_base falaj_core_table falaj_core_json falaj_core_crypto falaj_core_wire falaj_core_http_client
        falaj_core_http_server falaj_core_http_certs falaj_core_data PRIVATE_LIBS m ${CMAKE_DL_LIBS})
 falaj_binary(falaj-worker SOURCES ${agent_dir}/main.c USES workers_agent)

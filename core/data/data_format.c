@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* data_format.c - the table of formats. */
 #include "core/data/data_format.h"
+
+#include <string.h>
 #include "core/base/assert.h"
 #include "core/data/csv.h"
 #include "core/data/npy_table.h"
 #include "core/data/tokens.h"
 
-const char *const data_format_names[] = { "csv", "npy", "tokens", "onnx", NULL };
+enum { TAR_MAGIC_AT = 257 };
+
+const char *const data_format_names[] = { "csv", "npy", "tokens", "onnx", "oci", NULL };
 
 static void found_table(const struct data_table *t, struct data_found *ret)
 {
@@ -86,20 +90,20 @@ static enum errc end_tokens(void *checker, struct data_found *ret, struct err *e
     return ERR_OK;
 }
 
-static enum errc start_model(struct arena *a, const struct data_schema *s, uint64_t size_bytes, void **ret, struct err *e)
+static enum errc start_whole(struct arena *a, const struct data_schema *s, uint64_t size_bytes, void **ret, struct err *e)
 {
     (void)a, (void)s;
     *ret = NULL;
     return size_bytes ? ERR_OK : FAIL(e, BAD_DATA, "the file is empty");
 }
 
-static enum errc add_model(void *checker, const char *p, size_t n, struct err *e)
+static enum errc add_whole(void *checker, const char *p, size_t n, struct err *e)
 {
     (void)checker, (void)p, (void)n, (void)e;
     return ERR_OK;
 }
 
-static enum errc end_model(void *checker, struct data_found *ret, struct err *e)
+static enum errc end_whole(void *checker, struct data_found *ret, struct err *e)
 {
     (void)checker, (void)e;
     *ret = (struct data_found){ 0 };
@@ -107,17 +111,20 @@ static enum errc end_model(void *checker, struct data_found *ret, struct err *e)
 }
 
 const struct data_format_row data_formats[DATA_FORMATS] = {
-    [DATA_CSV] = { "text/csv", "csv", true, false, start_csv, add_csv, end_csv, csv_read },
-    [DATA_NPY] = { "application/octet-stream", "npy", true, false, start_npy, add_npy, end_npy, npy_table_read },
-    [DATA_TOKENS] = { "application/octet-stream", "tokens", false, false, start_tokens, add_tokens, end_tokens, NULL },
-    [DATA_ONNX] = { "application/octet-stream", "onnx", false, true, start_model, add_model, end_model, NULL },
+    [DATA_CSV] = { "text/csv", "csv", true, false, false, start_csv, add_csv, end_csv, csv_read },
+    [DATA_NPY] = { "application/octet-stream", "npy", true, false, false, start_npy, add_npy, end_npy, npy_table_read },
+    [DATA_TOKENS] = { "application/octet-stream", "tokens", false, false, false, start_tokens, add_tokens, end_tokens, NULL },
+    [DATA_ONNX] = { "application/octet-stream", "onnx", false, true, false, start_whole, add_whole, end_whole, NULL },
+    [DATA_OCI] = { "application/octet-stream", "oci", false, false, true, start_whole, add_whole, end_whole, NULL },
 };
 
-/* A model begins with its field 1, a small number; no text begins with that byte. */
+/* A model begins with its field 1, a small number; no text begins with that byte. A tar archive says so in its first header. */
 int data_format_guess(struct str start)
 {
     if (start.len > 2 && start.ptr[0] == 0x08 && start.ptr[1] > 0 && start.ptr[1] < 32)
         return DATA_ONNX;
+    if (start.len >= TAR_MAGIC_AT + 5 && memcmp(start.ptr + TAR_MAGIC_AT, "ustar", 5) == 0)
+        return DATA_OCI;
     if (str_starts(start, "\x93NUMPY"))
         return DATA_NPY;
     return str_starts(start, "FTOK") || str_starts(start, "\x88\xd8\x34\x01") ? DATA_TOKENS : DATA_CSV;

@@ -3,7 +3,8 @@
  * functions, so what was accepted trains.
  *
  * csv (csv.h) and npy (npy_table.h) hold tables, tokens (tokens.h) sequences. onnx is a model file of other programs, taken
- * as it is: falaj-api never parses a model, the sandboxed child of a job that converts it does. Not offered: images in files of
+ * as it is: falaj-api never parses a model, the sandboxed child of a job that converts it does. oci is an image that programs run
+ * in (workers/image/oci.h), taken as it is, too. Not offered: images in files of
  * their own, safetensors tables, Parquet. Calling order: data_checker_new -> add* -> end; after an error it is over.
  * Memory: the arena. Errors: BAD_DATA with the place (row and column, or byte), INVALID (the schema), LIMIT. */
 #pragma once
@@ -11,7 +12,7 @@
 #include "core/base/err.h"
 #include "core/data/data_table.h"
 
-enum data_format { DATA_CSV, DATA_NPY, DATA_TOKENS, DATA_ONNX, DATA_FORMATS };
+enum data_format { DATA_CSV, DATA_NPY, DATA_TOKENS, DATA_ONNX, DATA_OCI, DATA_FORMATS };
 extern const char *const data_format_names[];
 
 struct data_found {                 /* what a version of a data set is: */
@@ -22,7 +23,7 @@ struct data_found {                 /* what a version of a data set is: */
 
 struct data_format_row {
     const char *media_type, *extension;
-    bool is_table, is_model;        /* neither: tokens */
+    bool is_table, is_model, is_image;      /* none: tokens */
     enum errc (*start)(struct arena *a, const struct data_schema *s, uint64_t size_bytes, void **ret, struct err *e);
     enum errc (*add)(void *checker, const char *p, size_t n, struct err *e);
     enum errc (*end)(void *checker, struct data_found *ret, struct err *e);

@@ -3,7 +3,6 @@
 #include "core/wire/type_run.h"
 #include "core/base/err.h"
 
-const char *const run_environment_names[] = { "host", NULL };
 static const struct { const char *prefix; bool has_version; } sources[] = {
     [RUN_DATASET] = { "dst", true }, [RUN_MODEL] = { "mdl", true }, [RUN_JOB] = { "job", false },
 };
@@ -89,6 +88,36 @@ bool run_secret(struct str text, struct run_secret *ret)
     return ret->as == RUN_SECRET_FILE ? is_file_name(ret->target) : str_eq_c(as, "env") && is_variable(ret->target);
 }
 
+/* "sha256:" and 64 lower-case hex digits. */
+static bool is_digest(struct str s)
+{
+    enum { PREFIX = 7, HEX = 64 };
+    bool ok = s.len == PREFIX + HEX && str_starts(s, "sha256:");
+    for (size_t i = PREFIX; ok && i < s.len; i++)
+        ok = (s.ptr[i] >= '0' && s.ptr[i] <= '9') || (s.ptr[i] >= 'a' && s.ptr[i] <= 'f');
+    return ok;
+}
+
+bool run_environment(struct str text, struct run_environment *ret)
+{
+    struct str what, id, version;
+    *ret = (struct run_environment){ .is_host = str_eq_c(text, "host") };
+    if (ret->is_host)
+        return true;
+    const bool has_digest = str_cut(text, '/', &what, &ret->digest), has_version = str_cut(what, '@', &id, &version);
+    if (!has_digest)
+        ret->digest = STR_NULL;
+    return id_parse("dst", id, &ret->dataset_id) && (!has_digest || is_digest(ret->digest)) &&
+           (!has_version || str_to_i64(version, 1, VERSION_MAX, &ret->version));
+}
+
+static bool check_environment(struct str s, const char **why)
+{
+    struct run_environment got;
+    *why = "be host, dst_ID[@VERSION] or dst_ID[@VERSION]/sha256:DIGEST";
+    return run_environment(s, &got);
+}
+
 static bool check_input(struct str s, const char **why)
 {
     struct run_input in;
@@ -135,8 +164,11 @@ SCHEMA_EXTERN(run_job, "A job that runs a program of yours in a closed box: docs
     FIELD_STRS(run_job, command, F_REQ, .min = 1, .max = RUN_WORDS_MAX, .check = check_word,
         .example = "python3,/falaj/code/script",
                .doc = "The program and its words, as a shell would split them; no shell reads them"),
-    FIELD_ENUM(run_job, environment, F_MORE, run_environment_names, .dflt = "host",
-               .doc = "What it runs in: host is the machine's own /usr, on machines that permit it (worker.programs)"),
+    FIELD(run_job, environment, 0, .max = 160, .check = check_environment, .dflt = "host",
+          .pattern_doc = "^(host|dst_[0-9a-f]{32}(@[0-9]+)?(/sha256:[0-9a-f]{64})?)$",
+          .doc = "What it runs in: host is the machine's own /usr; dst_ID[@VERSION] an image (a data set of the format oci), "
+              "with "
+                 "/sha256:… the one of that digest; on machines that run programs (worker.programs)"),
     FIELD(run_job, script, 0, .max = RUN_SCRIPT_MAX, .check = check_word, .doc = "A text that lies at /falaj/code/script"),
     FIELD_STRS(run_job, inputs, F_NOEMPTY, .max = RUN_INPUTS_MAX, .check = check_input, .dflt = "",
                .example = "digits=dst_0123456789abcdef0123456789abcdef@3",

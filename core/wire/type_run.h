@@ -9,13 +9,23 @@ enum { RUN_WORDS_MAX = 64, RUN_ENV_MAX = 64, RUN_INPUTS_MAX = 12, RUN_OUTPUTS_MA
     RUN_PATH_MAX = 255,
        RUN_GRACE_MAX_S = 600, RUN_AGAIN = 75 /* exit status that asks to be queued again (sysexits.h: EX_TEMPFAIL) */ };
 
-/* What it runs in. host: the machine's own /usr, where its operator permits it (worker.programs). */
-enum run_environment { RUN_HOST };
-extern const char *const run_environment_names[];
+/* What it runs in: the machine's own /usr ("host", where its operator permits it: worker.programs), or an image, which is a
+ * version of a data set of the format oci: "dst_…[@VERSION]", or "dst_…[@VERSION]/sha256:…" with the digest that its manifest
+ * must have. */
+struct run_environment {
+    bool is_host;
+    struct uuid dataset_id;
+    int64_t version;                /* 0: the latest at submit */
+    struct str digest;              /* "sha256:…"; STR_NULL: the archive's only image for the machine */
+};
+/* false: it has another form. */
+bool run_environment(struct str text, struct run_environment *ret);
+/* What a job's input that is its image is called. */
+#define RUN_IMAGE_INPUT "image:"
 
 struct run_job {
     struct slice command;           /* struct str: a program and its words */
-    int environment;                /* enum run_environment */
+    struct str environment;         /* run_environment */
     struct slice env;               /* struct str "NAME=VALUE" */
     struct str workdir;             /* absolute, inside */
     struct str script;              /* the text of /falaj/code/script; empty: there is none */

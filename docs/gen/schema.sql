@@ -1911,7 +1911,7 @@ CREATE TABLE public.dataset_version (
     format text DEFAULT 'csv'::text NOT NULL,
     classes bigint DEFAULT 0 NOT NULL,
     CONSTRAINT dataset_version_classes_check CHECK ((classes >= 0)),
-    CONSTRAINT dataset_version_format_check CHECK ((format = ANY (ARRAY['csv'::text, 'npy'::text, 'tokens'::text, 'onnx'::text]))),
+    CONSTRAINT dataset_version_format_check CHECK ((format = ANY (ARRAY['csv'::text, 'npy'::text, 'tokens'::text, 'onnx'::text, 'oci'::text]))),
     CONSTRAINT dataset_version_version_check CHECK ((version > 0))
 );
 ALTER TABLE ONLY public.dataset_version FORCE ROW LEVEL SECURITY;
@@ -3023,7 +3023,7 @@ CREATE TABLE public.upload (
     CONSTRAINT upload_check3 CHECK (((state = 'COMPLETING'::text) = (claim IS NOT NULL))),
     CONSTRAINT upload_check4 CHECK (((claim IS NULL) = (claimed_until IS NULL))),
     CONSTRAINT upload_failure_check CHECK ((length(failure) <= 500)),
-    CONSTRAINT upload_format_check CHECK ((format = ANY (ARRAY['csv'::text, 'npy'::text, 'tokens'::text, 'onnx'::text]))),
+    CONSTRAINT upload_format_check CHECK ((format = ANY (ARRAY['csv'::text, 'npy'::text, 'tokens'::text, 'onnx'::text, 'oci'::text]))),
     CONSTRAINT upload_parts_check CHECK (((parts >= 0) AND (parts <= 4096))),
     CONSTRAINT upload_sha256_check CHECK ((length(sha256) = 32)),
     CONSTRAINT upload_size_bytes_check CHECK (((size_bytes >= 1) AND (size_bytes <= 1073741824))),

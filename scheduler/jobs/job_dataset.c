@@ -45,6 +45,13 @@ static enum errc read_version(struct work *w, const struct job *j, struct uuid d
     return ERR_OK;
 }
 
+static const char *const data_words[] = { "tables and tokens", "model files", "images (of the format oci)", "anything" };
+
+static enum job_data data_of(int format)
+{
+    return data_formats[format].is_model ? JOB_DATA_MODEL : data_formats[format].is_image ? JOB_DATA_IMAGE : JOB_DATA_ROWS;
+}
+
 enum errc job_dataset_find(struct work *w, const struct job *j, struct uuid dataset_id, int64_t version, enum job_data want,
                            struct job_dataset *ret, struct err *e)
 {
@@ -55,10 +62,9 @@ enum errc job_dataset_find(struct work *w, const struct job *j, struct uuid data
         return FAIL_AT(e, NOT_FOUND, "/spec/dataset_id", "There is no such data set, or it has no version yet");
     if (!found)
         return FAIL_AT(e, NOT_FOUND, "/spec/dataset_version", "There is no version %ld of such a data set", (long)version);
-    if (want != JOB_DATA_ANY && data_formats[ret->format].is_model != (want == JOB_DATA_MODEL))
+    if (want != JOB_DATA_ANY && data_of(ret->format) != want)
         return FAIL_AT(e, UNPROCESSABLE, "/spec/dataset_id", "A job of kind %s reads %s; this version has the format %s",
-                       job_types[j->kind].name, want == JOB_DATA_MODEL ? "model files" : "tables and tokens",
-                           data_format_names[ret->format]);
+                       job_types[j->kind].name, data_words[want], data_format_names[ret->format]);
     if (!j->zone.ptr || str_eq(j->zone, ret->zone))
         return ERR_OK;
     FAIL_AT(e, RESIDENCY, "/zone", "The data set is in zone %.*s and may not be read in %.*s", STR_ARG(ret->zone),

@@ -18,8 +18,8 @@ struct job_dataset {
 };
 extern const struct stmt *const job_dataset_stmts[];
 
-/* What a kind reads: tables and tokens, model files, or whatever it is. */
-enum job_data { JOB_DATA_ROWS, JOB_DATA_MODEL, JOB_DATA_ANY };
+/* What a kind reads: tables and tokens, model files, images, or whatever it is. */
+enum job_data { JOB_DATA_ROWS, JOB_DATA_MODEL, JOB_DATA_IMAGE, JOB_DATA_ANY };
 /* version 0: the latest. */
 enum errc job_dataset_find(struct work *w, const struct job *j, struct uuid dataset_id, int64_t version, enum job_data want,
                            struct job_dataset *ret, struct err *e) MUST_CHECK;

@@ -79,6 +79,23 @@ static enum errc take_secrets(struct work *w, struct job *j, const struct run_jo
     return ERR_OK;
 }
 
+/* An image is read as data is: its zone becomes the job's, and its class one of those that come out. */
+static enum errc take_image(struct work *w, struct job *j, struct run_job *r, struct job_input *ret, size_t *ret_n, struct err *e)
+{
+    struct run_environment in;
+    struct job_dataset d = { 0 };
+    *ret_n = 0;
+    if (!run_environment(r->environment, &in) || in.is_host)
+        return ERR_OK;
+    TRY(job_dataset_find(w, j, in.dataset_id, in.version, JOB_DATA_IMAGE, &d, e));
+    TRY(job_input_join(w, j, &(struct job_found){ .object_id = d.object_id, .zone = d.zone, .data_class = d.data_class }, e));
+    r->environment = str_fmt(w->arena, "%.*s@%ld%s%.*s", STR_ARG(id_text(w->arena, "dst", in.dataset_id)), (long)d.version,
+                             in.digest.len ? "/" : "", STR_ARG(in.digest));
+    *ret = (struct job_input){ STR(RUN_IMAGE_INPUT), d.object_id };
+    *ret_n = 1;
+    return ERR_OK;
+}
+
 enum errc job_prepare_run(struct work *w, struct job_submission *s, struct err *e)
 {
     struct run_job *r = ARENA_NEW(w->arena, struct run_job);
@@ -86,14 +103,19 @@ enum errc job_prepare_run(struct work *w, struct job_submission *s, struct err *
     TRY(json_decode(&run_job_schema, s->job.spec.text, w->arena, r, e));
     if (run_job_settle(r, e) != ERR_OK)
         return job_spec_fault(w, e);
-    struct job_input *inputs = ARENA_ARRAY(w->arena, struct job_input, r->inputs.n + r->secrets.n + 1);
+    struct job_input *inputs = ARENA_ARRAY(w->arena, struct job_input, r->inputs.n + r->secrets.n + 2);
     for (size_t i = 0; i < r->inputs.n; i++)
         if (take(w, &s->job, (struct str *)r->inputs.items + i, &inputs[i], e) != ERR_OK) {
             err_field(e, "/spec/inputs/%zu", i);
             return e->code;
         }
-    TRY(take_secrets(w, &s->job, r, inputs + r->inputs.n, e));
-    s->inputs = (struct slice){ inputs, r->inputs.n + r->secrets.n };
+    size_t images;
+    if (take_image(w, &s->job, r, inputs + r->inputs.n, &images, e) != ERR_OK) {
+        err_field(e, "/spec/environment");
+        return e->code;
+    }
+    TRY(take_secrets(w, &s->job, r, inputs + r->inputs.n + images, e));
+    s->inputs = (struct slice){ inputs, r->inputs.n + images + r->secrets.n };
     json_encode(&run_job_schema, r, &b);
     if (b.overflow)
         return FAIL_AT(e, INVALID, "/spec", "The spec is too long");

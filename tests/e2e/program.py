@@ -5,6 +5,8 @@ to the next job, refusals; full tier: the PyTorch script of the howto, as it sta
 import json, os, re, subprocess, sys, tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "escape"))
+import image_of_python
 from platform_falaj import BIN, SRC, Platform, until
 
 ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "OUT_OF_MEMORY", "NODE_FAIL", "DEADLINE", "REJECTED", "PREEMPTED")
@@ -36,6 +38,14 @@ for c in token:
 print(" by letters")
 open("/falaj/out/lengths", "w").write(f"{len(token)} {len(key)}")
 raise SystemExit(f"cannot use {token}" if os.path.exists("/falaj/in/fail") else 0)
+"""
+IMAGE = """
+import os
+assert sorted(os.listdir("/")) == ["bin", "dev", "etc", "falaj", "lib", "lib64", "proc", "tmp", "usr"], os.listdir("/")
+assert len(os.listdir("/usr/bin")) == 2 and not os.path.exists("/etc/os-release")
+assert not os.stat("/usr/bin/python3").st_mode & 0o7000
+open("/usr/made", "w").write("the root is the lease's own")
+open("/falaj/out/seen", "w").write(open("/falaj/in/count").read() + " " + str(len(open("/falaj/secrets/key.pem").read())))
 """
 SLEEPER = """
 import signal, sys, time
@@ -142,6 +152,34 @@ def main():
     ended(slow)
     print("a program got its secrets, and its log, its failure and the API told none")
 
+    # An image: uploaded in one file, named by data set, version and digest; the program sees its files and no others.
+    archive = os.path.join(made, "tiny.tar")
+    digest = image_of_python.image(archive)
+    falaj("dataset", "create", "tiny", "--target", "none")
+    falaj("dataset", "upload", "tiny", archive)
+    tiny = [d for d in api.must("GET", "/v1/datasets")["data"] if d["name"] == "tiny"][0]["dataset_id"]
+    assert api.must("GET", f"/v1/datasets/{tiny}/versions")["data"][0]["format"] == "oci"
+    eighth = submit(IMAGE, environment=f"{tiny}/{digest}", inputs=[f"count={first}/count"], outputs=["seen"], name="in an image",
+                    secrets=["file:key.pem=deploy-key"])
+    j = ended(eighth)
+    assert j["state"] == "COMPLETED" and j["spec"]["environment"] == f"{tiny}@1/{digest}", (j, text(eighth))
+    assert api.call("GET", f"/v1/jobs/{eighth}/outputs/seen", raw=True)[1] == b"1797 55", text(eighth)
+    assert f"info: image {digest}: 1 layers" in text(eighth), text(eighth)
+    wrong = "sha256:" + "0" * 64
+    ninth = submit(IMAGE, environment=f"{tiny}@1/{wrong}")
+    j = ended(ninth)
+    assert j["state"] == "FAILED" and f"the archive has no image {wrong}" in j["message"], j
+    got, answer = api.call("POST", "/v1/jobs", {"name": "x", "kind": "run", "spec": {"command": ["x"], "environment": data}})
+    assert got == 422 and "reads images" in json.dumps(answer), (got, answer)
+    with open(archive, "r+b") as f:
+        f.seek(os.path.getsize(archive) // 3)
+        f.write(b"damaged")
+    falaj("dataset", "upload", "tiny", archive, "--format", "oci")
+    tenth = submit(IMAGE, environment=tiny)
+    j = ended(tenth)
+    assert j["state"] == "FAILED" and "layer 1 of the image (sha256:" in j["message"], j
+    print("a program ran in an image, and a damaged one was refused by its layer")
+
     nobody = "0" * 32
     for spec, status, field in (
             ({}, 400, "/spec/command"), ({"command": []}, 400, "/spec/command"), ({"command": ["x"], "image": "y"}, 400,
@@ -150,13 +188,15 @@ def main():
                 404, "/spec/inputs/0"),
             ({"command": ["x"], "inputs": [f"a={data}@9"]}, 404, "/spec/inputs/0"), ({"command": ["x"], "outputs": ["m=../x"]},
                 400, "/spec/outputs/0"),
+            ({"command": ["x"], "environment": "debian:12"}, 400, "/spec/environment"),
+            ({"command": ["x"], "environment": f"dst_{nobody}"}, 404, "/spec/environment"),
             ({"command": ["x"], "inputs": [f"a={first}/none"]}, 404, "/spec/inputs/0"), ({"command": ["x"],
                 "env": ["FALAJ_X=1"]}, 400, "/spec/env/0"),
             ({"command": ["x"], "outputs": ["m", "m=y"]}, 400, "/spec/outputs/1"), ({"command": ["x"], "workdir": "here"}, 400,
                 "/spec/workdir")):
         got, answer = api.call("POST", "/v1/jobs", {"name": "bad", "kind": "run", "spec": spec})
         assert got == status and field in json.dumps(answer), (spec, got, answer)
-    print("11 bad requests were refused at their member")
+    print("13 bad requests were refused at their member")
 
     if os.environ.get("FALAJ_TIER") == "full":
         howto = open(os.path.join(SRC, "docs/howto/run-a-program.md")).read()

@@ -244,6 +244,10 @@ ROWS = [
     ("32-bit gate", lambda: in_child(int80)), ("x32 call", lambda: in_child(lambda: libc.syscall(0x40000000 + 39) > 0)),
     ("terminal's input", lambda: __import__("fcntl").ioctl(os.open("/dev/ptmx", os.O_RDWR), 0x5412, b"x") == b"x"),
 ]
+# In an image the root is a copy that is the lease's alone: what is written there reaches nobody.
+OWN = ("write /usr", "write /", "write /etc", "mkdir in /falaj")
+if os.environ.get("OWN_ROOT"):
+    ROWS = [row for row in ROWS if row[0] not in OWN]
 out = []
 for name, act in ROWS:
     try:

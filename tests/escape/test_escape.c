@@ -90,9 +90,26 @@ static struct held *python(struct fixture *f, const char *script, const char *mo
     return run_add(f, 1, script, members);
 }
 
-static void nothing_gets_out(void **state)
+/* The archive is made once by a program of its own (image_of_python.py). */
+static struct held *python_in_image(struct fixture *f, const char *script, const char *more)
 {
-    (void)state;
+    static struct buf archive;
+    static char members[600], path[128];
+    snprintf(members, sizeof members, ",\"environment\":\"dst_0123456789abcdef0123456789abcdef@1\"%s", more);
+    snprintf(path, sizeof path, "%s/image.tar", f->dir);
+    char command[192];
+    snprintf(command, sizeof command, "python3 tests/escape/image_of_python.py %s", path);
+    assert_int_equal(system(command), 0);
+    kit_read_file(path, &archive);
+    assert_int_equal(unlink(path), 0);
+    struct held *h = run_add_image(f, 1, script, members, buf_str(&archive));
+    buf_release(&archive);
+    return h;
+}
+
+/* in_image: the same programs in an image that has the machine's Python, as a program sees its own root. */
+static void try_all(bool in_image)
+{
     static char script[SCRIPT_MAX + 64];
     char env[400];
     struct fixture f;
@@ -103,16 +120,30 @@ static void nothing_gets_out(void **state)
     kit_read_file("tests/escape/attempts.py", &text);
     assert_true(text.len < SCRIPT_MAX - 64);
     snprintf(script, sizeof script, "exec python3 - <<'END'\n%.*s\nEND\n", (int)text.len, text.ptr);
-    snprintf(env, sizeof env, ",\"env\":[\"OUTSIDE=%s\",\"PORT=%d\",\"AGENT=%d\",\"KEY=%d\"]", f.dir, o.port, (int)o.agent, KEY);
-    const char *r = run_to_end(&f, python(&f, script, env));
+    snprintf(env, sizeof env, ",\"env\":[\"OUTSIDE=%s\",\"PORT=%d\",\"AGENT=%d\",\"KEY=%d\",\"OWN_ROOT=%s\"]", f.dir, o.port,
+             (int)o.agent, KEY, in_image ? "1" : "");
+    const char *r = run_to_end(&f, in_image ? python_in_image(&f, script, env) : python(&f, script, env));
     const char *count = strstr(r, "\"attempts: ");
     if (!count || !strstr(r, " succeeded: 0\"") || !strstr(r, "\"event\":\"succeed\""))
         fail_msg("%s", r);
-    printf("escape: %ld attempts, none succeeded\n", strtol(count + strlen("\"attempts: "), NULL, 10));
+    printf("escape: %ld attempts%s, none succeeded\n", strtol(count + strlen("\"attempts: "), NULL, 10),
+           in_image ? " in an image" : "");
     assert_true(strtol(count + strlen("\"attempts: "), NULL, 10) >= 60);
     buf_release(&text);
     outside_end(&o);
     box_teardown(&f);
+}
+
+static void nothing_gets_out(void **state)
+{
+    (void)state;
+    try_all(false);
+}
+
+static void nothing_gets_out_of_an_image(void **state)
+{
+    (void)state;
+    try_all(true);
 }
 
 /* A bomb ends its own lease, or finds its limit; a neighbour that ran all the while ends well. */
@@ -174,6 +205,7 @@ static void a_bomb_harms_nobody_else(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(nothing_gets_out), cmocka_unit_test(a_bomb_harms_nobody_else) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(nothing_gets_out), cmocka_unit_test(nothing_gets_out_of_an_image),
+        cmocka_unit_test(a_bomb_harms_nobody_else) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

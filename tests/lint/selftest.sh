@@ -59,7 +59,7 @@ for t in scheduler/jobs/test_job_apply core/base/test_a tenants/identity/test_au
 for lint in layers doors headers banned credentials sizes mirror spdx words; do expect_clean "$lint"; done
 
 # One breach of each rule.
-put tenants/bad.c "$spdx" '#include "scheduler/plan/snapshot.h"' '#include "../core/base/a.h"' '#include <jansson.h>' '#include <zlib.h>' \
+put tenants/bad.c "$spdx" '#include "scheduler/plan/snapshot.h"' '#include "../core/base/a.h"' '#include <jansson.h>' '#include <bzlib.h>' \
     'int bad(char *p);' 'int bad(char *p)' '{' '    strcpy(p, "x");' '    p = malloc(3);' '    exit(atoi(p));' '    db_begin();' '}' \
     'const char *s = "SELECT *"' '    " FROM thing";' 'const char *u = "SET app.tenant = 1";' \
     'void by(void) { ev.actor_id = p->user_id; }' 'struct audit_event ev = { .actor = AUDIT_USER };' \

@@ -14,7 +14,7 @@
 #include "core/wire/lease_wire.h"
 #include "core/wire/release_wire.h"
 
-enum { INPUTS_MAX = 22 };              /* of one lease, by this worker */
+enum { INPUTS_MAX = 23 };              /* of one lease, by this worker */
 
 struct client;
 

@@ -29,7 +29,7 @@
 #define BWRAP "/usr/bin/bwrap"
 #define ROOT "/tmp"                     /* of the watcher's own mounts: every machine has it */
 #define INSIDE_ID "1000"
-enum { SCRATCH_FILES = 100000, STATUS_FD = BOX_METRICS_FD + 1, FILTER_FD, ARGS_FD, FIRST_FREE_FD, ARGS_MAX = 1 << 20,
+enum { STATUS_FD = BOX_METRICS_FD + 1, FILTER_FD, ARGS_FD, FIRST_FREE_FD, ARGS_MAX = 1 << 20,
     STATUS_MAX = 4096,
        PROCESSES_MAX = 1024, GPUS_MAX = 64 };
 
@@ -42,6 +42,12 @@ static const struct { const char *name, *inside; bool is_writable; } folders[] =
 static const struct { const char *name, *text; } files[] = {
     { "passwd", "falaj:x:" INSIDE_ID ":" INSIDE_ID "::/falaj/scratch:/bin/sh\n" }, { "group", "falaj:x:" INSIDE_ID ":\n" },
     { "hosts", "127.0.0.1 localhost falaj\n::1 localhost\n" }, { "nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n" },
+};
+const struct box_place box_places[] = {
+    { "proc", true }, { "dev", true }, { "tmp", true }, { "falaj/in", true }, { "falaj/code", true }, { "falaj/secrets", true },
+    { "falaj/out", true }, { "falaj/checkpoint", true }, { "falaj/scratch", true }, { "etc/passwd", false },
+        { "etc/group", false },
+    { "etc/hosts", false }, { "etc/nsswitch.conf", false }, { NULL, false },
 };
 enum { FOLDERS = sizeof folders / sizeof *folders, FILES = sizeof files / sizeof *files };
 
@@ -76,13 +82,14 @@ static enum errc spaces_enter(struct err *e)
     return err_errno(e, failed);
 }
 
-static enum errc scratch_make(int64_t bytes, int *ret, struct err *e)
+static enum errc scratch_make(int64_t bytes, int64_t most, int *ret, struct err *e)
 {
     char options[96];
-    snprintf(options, sizeof options, "size=%lld,nr_inodes=%d,mode=0700", (long long)bytes, SCRATCH_FILES);
+    snprintf(options, sizeof options, "size=%lld,nr_inodes=%lld,mode=0700", (long long)bytes, (long long)most);
     bool ok = mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
               mount("falaj", ROOT, "tmpfs", MS_NOSUID | MS_NODEV, options) == 0 &&
               (*ret = open(ROOT, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) >= 0 && mkdirat(*ret, "etc", 0755) == 0;
+    ok = ok && mkdirat(*ret, BOX_IMAGE, 0755) == 0;
     for (int i = 0; ok && i < FOLDERS; i++)
         ok = mkdirat(*ret, folders[i].name, 0755) == 0;
     CLEANUP(fd_closep) int etc = ok ? openat(*ret, "etc", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
@@ -94,7 +101,7 @@ static enum errc scratch_make(int64_t bytes, int *ret, struct err *e)
     return err_errno(e, errno);
 }
 
-enum errc box_open(const struct sandbox *s, int64_t scratch_bytes, struct box *ret, struct err *e)
+enum errc box_open(const struct sandbox *s, int64_t scratch_bytes, int64_t scratch_files, struct box *ret, struct err *e)
 {
     *ret = (struct box){ -1, { -1, -1, -1, -1 }, 0, 0 };
     if (access(BWRAP, X_OK) != 0)
@@ -103,7 +110,7 @@ enum errc box_open(const struct sandbox *s, int64_t scratch_bytes, struct box *r
     if (geteuid() == 0)
         return FAIL(e, UNPROCESSABLE, "this machine runs no programs: its leases have no account but root's (worker.uid_base)");
     TRY(spaces_enter(e));
-    TRY(scratch_make(scratch_bytes, &ret->root, e));
+    TRY(scratch_make(scratch_bytes, scratch_files, &ret->root, e));
     if (!caps_keep(0) || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
         return FAIL(e, IO, "capabilities cannot be given up");
     return sandbox_tie(s, e);
@@ -139,7 +146,8 @@ static void add_devices(struct buf *b, uint64_t devices)
         add_bind(b, "--dev-bind-try", shared[i], shared[i]);
 }
 
-static void add_places(struct buf *b, uint64_t devices)
+/* The machine's own programs and libraries. */
+static void add_host(struct buf *b)
 {
     static const char *const links[] = { "bin", "lib", "lib64", "sbin", NULL };
     static const char *const etc[] = { "/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime", NULL };
@@ -152,20 +160,31 @@ static void add_places(struct buf *b, uint64_t devices)
     }
     for (int i = 0; etc[i]; i++)
         add_bind(b, "--ro-bind-try", etc[i], etc[i]);
+}
+
+static void add_places(struct buf *b, const struct box_program *p)
+{
+    static const char *const kernel[] = { "--proc", "/proc", "--dev", "/dev", NULL };
+    static const char *const seal[] = { "--remount-ro", "/dev", NULL }, *const seal_root[] = { "--remount-ro", "/", NULL };
+    char from[64], to[64];
+    if (p->has_image)
+        add_bind(b, "--bind", ROOT "/" BOX_IMAGE, "/");
+    else
+        add_host(b);
     for (int i = 0; i < FILES; i++) {
         snprintf(from, sizeof from, ROOT "/etc/%s", files[i].name);
         snprintf(to, sizeof to, "/etc/%s", files[i].name);
         add_bind(b, "--ro-bind", from, to);
     }
-    static const char *const kernel[] = { "--proc", "/proc", "--dev", "/dev", NULL };
     add_all(b, kernel);
-    add_devices(b, devices);
+    add_devices(b, p->devices);
     for (int i = 0; i < FOLDERS; i++) {
         snprintf(from, sizeof from, ROOT "/%s", folders[i].name);
         add_bind(b, folders[i].is_writable ? "--bind" : "--ro-bind", from, folders[i].inside);
     }
-    static const char *const seal[] = { "--remount-ro", "/dev", "--remount-ro", "/", NULL };
     add_all(b, seal);
+    if (!p->has_image)
+        add_all(b, seal_root);
 }
 
 static void add_env(struct buf *b, const struct box_program *p)
@@ -190,7 +209,7 @@ static enum errc args_file(const struct box_program *p, int *ret, struct err *e)
     char number[16];
     CLEANUP(buf_releasep) struct buf b = BUF(ARGS_MAX);
     add_all(&b, walls);
-    add_places(&b, p->devices);
+    add_places(&b, p);
     add_env(&b, p);
     add(&b, "--chdir");
     buf_add_str(&b, p->workdir);

@@ -9,6 +9,7 @@
  * another account of another namespace, so it reaches neither the watcher nor its keys, and has no network but a loopback.
  * The scratch counts as memory of the lease and ends at its own limit of bytes and files.
  *
+ *   with an image its files, writable, a copy of this lease's alone; else
  *   /usr (read-only, and /bin /lib … as links), /etc of a few files, /proc, /dev of the harmless devices and the lease's GPUs
  *   /falaj/in /falaj/code /falaj/secrets read-only; /falaj/out /falaj/checkpoint /falaj/scratch /tmp /dev/shm writable;
  * nothing else is
@@ -28,6 +29,7 @@
 #define BOX_IN "in"
 #define BOX_CODE "code"
 #define BOX_SECRETS "secrets"
+#define BOX_IMAGE "image"        /* the root, where there is an image */
 #define BOX_OUT "out"
 #define BOX_CHECKPOINT "checkpoint"
 enum { BOX_METRICS_FD = 3 };
@@ -47,11 +49,18 @@ struct box_program {
     const struct str *env;          /* NAME=VALUE, later ones win */
     size_t nenv;
     struct str workdir;
+    bool has_image;                 /* BOX_IMAGE is its root */
     uint64_t devices;               /* GPUs, bit m for /dev/nvidia<m> */
 };
 
-/* scratch_bytes: the most that lies in it. The first word names what a machine lacks. */
-MUST_CHECK enum errc box_open(const struct sandbox *s, int64_t scratch_bytes, struct box *ret, struct err *e);
+/* Places that something is put on in a box: folders, or files. What an image has there must be such, and no link
+ * (unpack_place). */
+struct box_place { const char *path; bool is_folder; };
+extern const struct box_place box_places[];      /* ended by a path NULL */
+
+/* scratch_bytes, scratch_files: the most that lies in it. The first word names what a machine lacks. */
+MUST_CHECK enum errc box_open(const struct sandbox *s, int64_t scratch_bytes, int64_t scratch_files, struct box *ret,
+    struct err *e);
 MUST_CHECK enum errc box_start(struct box *b, struct arena *a, const struct box_program *p, struct err *e);
 /* To the program and what it started in its own group. */
 void box_signal(const struct box *b, int signal_number);

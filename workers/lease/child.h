@@ -11,7 +11,7 @@
 #include "workers/compute/pool.h"
 #include "core/wire/release_wire.h"
 
-enum { CHILD_INPUTS_MAX = 22 };
+enum { CHILD_INPUTS_MAX = 23 };
 
 struct child_input {
     struct lease_input about;

@@ -23,20 +23,23 @@
 #include "core/wire/job_result.h"
 #include "core/wire/type_run.h"
 #include "workers/lease/folder.h"
+#include "workers/lease/run_image.h"
 #include "workers/lease/run_keep.h"
 #include "workers/lease/run_lines.h"
 #include "workers/lease/run_secrets.h"
 #include "workers/lease/work_type.h"
 
-enum { RUN_FILES = 4096, RUN_PIDS = 1024, LOOK_MS = 500, STATUS_BYTES = 4096, ENV_ROOM = RUN_ENV_MAX + RUN_SECRETS_MAX + 32,
+enum { RUN_FILES = 4096, RUN_PIDS = 1024, LOOK_MS = 500, STATUS_BYTES = 4096,
+    ENV_ROOM = RUN_ENV_MAX + RUN_SECRETS_MAX + OCI_ENV_MAX + 32,
     GRACE_SHARE = 4,
     SIGNALLED = 128,
-       FIRST_PORT = 29500, FIGURES_MAX = 1024 };
+       FIRST_PORT = 29500, FIGURES_MAX = 1024, SCRATCH_FILES = 100000, IMAGE_FILES = 500000 };
 
 struct running {
     struct child *c;
     struct run_job job;
     struct box box;
+    struct oci_image image;
     struct run_secrets secrets;
     struct run_lines lines;
     struct run_keep *keep;
@@ -63,7 +66,7 @@ static enum errc put_inputs(struct running *r, struct err *e)
     for (size_t i = 0; i < lease_grant_files(&r->c->grant.lease); i++) {
         CLEANUP(fd_closep) int to = -1;
         struct str name = r->c->inputs[i].about.name;
-        if (run_secret_is(&r->c->inputs[i].about))
+        if (run_secret_is(&r->c->inputs[i].about) || run_image_is(&r->c->inputs[i].about))
             continue;
         TRY(make_file(dir, str_z(r->c->arena, name), &to, e));
         TRY(child_open_input_to(r->c, i, to, e));
@@ -132,6 +135,8 @@ static void fill_env(struct env *v, const struct running *r, int64_t grace_ms)
     set(v, "MASTER_ADDR=127.0.0.1");
     set(v, "MASTER_PORT=%d", FIRST_PORT);
     set_devices(v, g);
+    for (size_t i = 0; i < r->image.env.n; i++)
+        v->items[v->n++] = ((const struct str *)r->image.env.items)[i];
     for (size_t i = 0; i < r->job.env.n; i++)
         v->items[v->n++] = own[i];
     for (size_t i = 0; i < r->secrets.nenv; i++)
@@ -157,7 +162,8 @@ static enum errc start(struct running *r, struct err *e)
     v->a = r->c->arena;
     fill_env(v, r, grace_ms_of(r));
     const struct box_program p = { .command = r->job.command.items, .ncommand = r->job.command.n, .env = v->items, .nenv = v->n,
-                                   .workdir = r->job.workdir, .devices = (uint64_t)r->c->grant.gpu_nodes };
+                                   .workdir = r->job.workdir, .has_image = r->image.layers > 0,
+                                   .devices = (uint64_t)r->c->grant.gpu_nodes };
     r->began_us = now_us();
     return box_start(&r->box, r->c->arena, &p, e);
 }
@@ -315,9 +321,13 @@ static enum errc prepare(struct running *r, struct err *e)
     if (g->data_limit && g->needs_groups)
         return FAIL(e, UNPROCESSABLE, "this machine runs no programs: it has no control groups to hold them");
     TRY(json_decode(&run_job_schema, g->lease.spec.text, r->c->arena, &r->job, e));
-    TRY(box_open(&s, g->memory_bytes / 2, &r->box, e));
+    struct run_environment env = { 0 };
+    const bool has_image = run_environment(r->job.environment, &env) && !env.is_host;
+    TRY(box_open(&s, g->memory_bytes / 2, has_image ? IMAGE_FILES + SCRATCH_FILES : SCRATCH_FILES, &r->box, e));
     if (g->data_limit)
         run_note(r->c, "warning: there are no control groups here: memory is limited for each process alone");
+    TRY(run_image_open(r->c, &r->job, r->box.root, &(struct oci_limits){ (uint64_t)g->memory_bytes / 2, IMAGE_FILES }, &r->image,
+        e));
     TRY(put_inputs(r, e));
     TRY(run_secrets_open(r->c, &r->job, r->box.root, &r->secrets, e));
     TRY(run_lines_begin(&r->lines, r->c, r->secrets.mask, e));

@@ -16,6 +16,7 @@ export const FORMATS: Record<Format, { type: string; extension: string }> = {
   npy: { type: 'application/octet-stream', extension: 'npy' },
   tokens: { type: 'application/octet-stream', extension: 'tokens' },
   onnx: { type: 'application/octet-stream', extension: 'onnx' },
+  oci: { type: 'application/octet-stream', extension: 'tar' },
 };
 const BEGINNINGS: [string, Format][] = [
   ['\u0093NUMPY', 'npy'],
@@ -26,6 +27,7 @@ const BEGINNINGS: [string, Format][] = [
 /** By how the file begins, as the platform's own tools tell it. */
 export async function formatOf(file: Blob): Promise<Format> {
   const head = String.fromCharCode(...new Uint8Array(await file.slice(0, 8).arrayBuffer()));
+  if ((await file.slice(257, 262).text()) === 'ustar') return 'oci';
   return BEGINNINGS.find(([begins]) => head.startsWith(begins))?.[1] ?? 'csv';
 }
 

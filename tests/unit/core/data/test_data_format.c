@@ -43,6 +43,10 @@ static void test_formats(void **st)
     assert_int_equal(data_format_guess(cells(CELLS, 2, 5)), DATA_NPY);
     assert_int_equal(data_format_guess(STR("FTOK")), DATA_TOKENS);
     assert_int_equal(data_format_guess(STR("a,b\n")), DATA_CSV);
+    char tar[512] = "index.json";
+    memcpy(tar + 257, "ustar", 5);
+    assert_int_equal(data_format_guess(str_n(tar, sizeof tar)), DATA_OCI);
+    assert_int_equal(data_format_guess(str_n(tar, 261)), DATA_CSV);
     assert_int_equal(data_format_guess(STR("\x08\x0a\x12\x07")), DATA_ONNX);
     for (int i = 0; i < DATA_FORMATS; i++)
         assert_int_equal(data_format_of(str_c(data_format_names[i])), i);

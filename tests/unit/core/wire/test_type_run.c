@@ -55,6 +55,26 @@ static void what_a_secret_is(void **state)
     }
 }
 
+static void what_an_environment_is(void **state)
+{
+    (void)state;
+#define SHA "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+    static const struct { const char *text; bool ok, is_host, has_digest; int64_t version; } rows[] = {
+        { "host", true, true, false, 0 }, { "dst_" HEX, true, false, false, 0 }, { "dst_" HEX "@3", true, false, false, 3 },
+        { "dst_" HEX "@3/" SHA, true, false, true, 3 }, { "dst_" HEX "/" SHA, true, false, true, 0 }, { "", .ok = false },
+        { "mdl_" HEX, .ok = false }, { "dst_" HEX "@0", .ok = false }, { "dst_" HEX "/", .ok = false }, { "host@1", .ok = false },
+        { "dst_" HEX "@1/sha256:ABCDEF6789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", .ok = false },
+        { "dst_" HEX "@1/" SHA "0", .ok = false }, { "debian:12", .ok = false },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct run_environment got;
+        bool ok = run_environment(str_c(rows[i].text), &got);
+        if (ok != rows[i].ok || (ok && (got.is_host != rows[i].is_host || got.version != rows[i].version ||
+            (got.digest.len > 0) != rows[i].has_digest)))
+            fail_msg("%s", rows[i].text);
+    }
+}
+
 static void where_an_output_is(void **state)
 {
     (void)state;
@@ -103,7 +123,7 @@ static void what_a_spec_may_say(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(what_an_input_is), cmocka_unit_test(what_a_secret_is),
-                                        cmocka_unit_test(where_an_output_is),
+                                        cmocka_unit_test(what_an_environment_is), cmocka_unit_test(where_an_output_is),
                                         cmocka_unit_test(what_a_spec_may_say) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

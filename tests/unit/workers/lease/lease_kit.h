@@ -171,36 +171,43 @@ static inline enum errc kit_ckpt_part(struct kit_store *s, const struct upload_p
     return ERR_OK;
 }
 
-/* A value of a secret, beside the lease's other inputs; name: "secret:env:TOKEN". Before kit_add_checkpoints. */
-static inline void kit_add_secret(struct lease_grant *g, struct kit_store *s, const char *name, const void *value, size_t n)
+/* One more input of the lease: head and content, sealed as this kind. Before kit_add_checkpoints. */
+static inline void kit_add_sealed(struct lease_grant *g, struct kit_store *s, const char *name, const char *kind, struct str head,
+                                  struct str content)
 {
     static struct lease_input in[24];           /* until the grant is copied into the book */
-    static char names[24][80], noise[32] = "noise before what is of interest";
+    static char names[24][80];
     struct err e = { 0 };
     struct stream_sealer *sealer = NULL;
     struct kit_ckpt *k = &s->ckpts[s->n_ckpts];
-    const struct stream_ref ref = { kit_id(200), STR("secret"), kit_id(KIT_CKPT_ID + s->n_ckpts), 1, kit_id(61) };
+    const struct stream_ref ref = { kit_id(200), str_c(kind), kit_id(KIT_CKPT_ID + s->n_ckpts), 1, kit_id(61) };
     struct sha256 sha;
     uint8_t digest[32];
-    k->sealed = BUF((size_t)1 << 20);
+    k->sealed = BUF((size_t)64 << 20);
     assert_int_equal(stream_sealer_new(&s->out_key, &ref, kit_to_buf, &k->sealed, &sealer, &e), ERR_OK);
-    assert_int_equal(stream_sealer_feed(sealer, noise, sizeof noise, &e), ERR_OK);
-    assert_int_equal(stream_sealer_feed(sealer, value, n, &e), ERR_OK);
+    assert_int_equal(stream_sealer_feed(sealer, head.ptr, head.len, &e), ERR_OK);
+    assert_int_equal(stream_sealer_feed(sealer, content.ptr, content.len, &e), ERR_OK);
     assert_int_equal(stream_sealer_finish(sealer, &e), ERR_OK);
     stream_sealer_free(sealer);
     sha256_init(&sha);
-    sha256_add(&sha, noise, sizeof noise);
-    sha256_add(&sha, value, n);
+    sha256_add(&sha, head.ptr, head.len);
+    sha256_add(&sha, content.ptr, content.len);
     sha256_final(&sha, digest);
     hex_encode(digest, 32, k->sha);
     const size_t at = g->inputs.n;
     if (at && g->inputs.items != in)
         memcpy(in, g->inputs.items, at * sizeof *in);
     snprintf(names[at], sizeof names[at], "%s", name);
-    in[at] = (struct lease_input){ .name = str_c(names[at]), .kind = STR("secret"), .sha256 = str_c(k->sha),
-                                   .object_id = kit_id(KIT_CKPT_ID + s->n_ckpts++), .version = 1,
-                                       .size_bytes = (int64_t)(n + sizeof noise) };
+    in[at] = (struct lease_input){ .name = str_c(names[at]), .kind = str_c(kind), .sha256 = str_c(k->sha), .version = 1,
+                                   .object_id = kit_id(KIT_CKPT_ID + s->n_ckpts++),
+                                       .size_bytes = (int64_t)(head.len + content.len) };
     g->inputs = (struct slice){ in, at + 1 };
+}
+
+/* A value of a secret; name: "secret:env:TOKEN". */
+static inline void kit_add_secret(struct lease_grant *g, struct kit_store *s, const char *name, const void *value, size_t n)
+{
+    kit_add_sealed(g, s, name, "secret", STR("noise before what is of interest"), str_n(value, n));
 }
 
 /* The two newest that were kept, as the next lease has them. */

@@ -11,8 +11,8 @@ static inline void run_setup(struct fixture *f, const char *input)
     assert_int_equal(config_set(f->config, "worker.checkpoint_gap_ms", "0", &e), ERR_OK);
 }
 
-/* A lease of a shell's text; more: further members of the spec, with a comma before them. */
-static inline struct held *run_add(struct fixture *f, int64_t fence, const char *script, const char *more)
+/* The same in an image, whose archive it is; STR_NULL: without one. */
+static inline struct held *run_add_image(struct fixture *f, int64_t fence, const char *script, const char *more, struct str image)
 {
     static char spec[70000];
     struct buf b = BUF(sizeof spec - 1);
@@ -24,8 +24,17 @@ static inline struct held *run_add(struct fixture *f, int64_t fence, const char 
     struct lease_grant g = kit_grant(1, "run", spec);
     g.fence = fence;
     kit_add_input(&g, &f->store, "dataset");
-    kit_add_checkpoints(&g, &f->store);
+    if (image.ptr)
+        kit_add_sealed(&g, &f->store, "image:", "dataset", STR(""), image);
+    else
+        kit_add_checkpoints(&g, &f->store);
     return book_add(f->book, &g, true);
+}
+
+/* A lease of a shell's text; more: further members of the spec, with a comma before them. */
+static inline struct held *run_add(struct fixture *f, int64_t fence, const char *script, const char *more)
+{
+    return run_add_image(f, fence, script, more, STR_NULL);
 }
 
 /* The report of a lease that has ended. */

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* oci.h - an OCI image in one tar file (oci-layout, index.json, blobs/sha256/…) as a folder, and what its configuration says.
+ *
+ * Every blob is checked against the digest that names it, every layer against the one of its content in the configuration too;
+ * a size that differs is refused. What lies in the folder is good only if the call went well: who gets an error throws the
+ * folder away.
+ * Layers are plain or gzip; zstd is refused with these words. The image is for this machine's processor; where an archive has
+ * several for it, its digest must be given.
+ * Limits (oci_limits): bytes of contents, files, and OCI_RATIO times what a layer has compressed, at least OCI_RATIO_FROM.
+ * Memory: the arena. Errors: BAD_DATA (which layer, which entry), LIMIT, UNPROCESSABLE (not for this machine), IO.
+ * Sources: OCI image-spec 1.1: image-layout.md, image-index.md, manifest.md, config.md, layer.md. */
+#pragma once
+#include <stdint.h>
+#include "core/base/arena.h"
+#include "core/base/err.h"
+#include "core/base/str.h"
+
+enum { OCI_LAYERS_MAX = 128, OCI_BLOBS_MAX = 1024, OCI_JSON_MAX = 4 << 20, OCI_ENV_MAX = 256, OCI_RATIO = 200,
+    OCI_RATIO_FROM = 64 << 20,
+       OCI_DIGEST_TEXT = 71 /* "sha256:" and 64 hex digits */ };
+
+struct oci_limits { uint64_t bytes, files; };
+
+struct oci_image {
+    struct str digest;              /* of the manifest: "sha256:…" */
+    struct slice env;               /* struct str NAME=VALUE */
+    uint64_t layers, files, bytes;
+    uint64_t stripped, left_out;    /* as in unpack.h */
+};
+
+/* archive: a file that can be read anywhere; root: an empty folder. digest STR_NULL: the only image for this machine. */
+MUST_CHECK enum errc oci_unpack(int archive, int root, struct str digest, const struct oci_limits *most, struct arena *a,
+                                struct oci_image *ret, struct err *e);
+/* "sha256:" and 64 lower-case hex digits. */
+bool oci_is_digest(struct str s);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run_image.c - the archive lies in a file without a name, gone when it is closed. */
+#include "workers/lease/run_image.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+#include "core/base/cleanup.h"
+#include "workers/image/unpack.h"
+#include "workers/lease/box.h"
+#include "workers/lease/run_lines.h"
+
+bool run_image_is(const struct lease_input *about)
+{
+    return str_eq_c(about->name, RUN_IMAGE_INPUT);
+}
+
+static enum errc archive_of(struct child *c, int root, int *ret, struct err *e)
+{
+    for (size_t i = 0; i < lease_grant_files(&c->grant.lease); i++)
+        if (run_image_is(&c->inputs[i].about)) {
+            *ret = openat(root, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+            return *ret < 0 ? FAIL(e, IO, "there is no file for the image's archive") : child_open_input_to(c, i, *ret, e);
+        }
+    return FAIL(e, UNPROCESSABLE, "the image is not among what the lease brought");
+}
+
+/* What the box puts something on is no link of the image's. */
+static enum errc make_places(int root, struct err *e)
+{
+    struct unpack u = { .root = root };
+    for (const struct box_place *p = box_places; p->path; p++)
+        TRY(unpack_place(&u, p->path, p->is_folder, e));
+    return ERR_OK;
+}
+
+enum errc run_image_open(struct child *c, const struct run_job *job, int root, const struct oci_limits *most,
+    struct oci_image *ret,
+                         struct err *e)
+{
+    struct run_environment env;
+    CLEANUP(fd_closep) int archive = -1, into = openat(root, BOX_IMAGE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    *ret = (struct oci_image){ 0 };
+    if (!run_environment(job->environment, &env))
+        return FAIL(e, INVALID, "the environment %.*s has another form", STR_ARG(job->environment));
+    if (env.is_host)
+        return ERR_OK;
+    TRY(archive_of(c, root, &archive, e));
+    TRY(oci_unpack(archive, into, env.digest, most, c->arena, ret, e));
+    TRY(make_places(into, e));
+    run_note(c, "info: image %.*s: %llu layers, %llu files, %llu bytes", STR_ARG(ret->digest), (unsigned long long)ret->layers,
+             (unsigned long long)ret->files, (unsigned long long)ret->bytes);
+    if (ret->stripped || ret->left_out)
+        run_note(c, "info: %llu files lost their setuid and setgid bits, %llu devices below /dev were left out",
+                 (unsigned long long)ret->stripped, (unsigned long long)ret->left_out);
+    return ERR_OK;
+}
