@@ -59,6 +59,7 @@ job.reject
 job.requeue
 job.start
 job.submit
+job.suspend
 key.attest
 key.create
 key.destroy

@@ -153,7 +153,8 @@ function Account() {
           <Name>{me.name}</Name>
         </strong>
         <div>
-          <bdi>{organisationOf(me)}</bdi> {me.home_zone && <Code>{me.home_zone}</Code>}
+          <bdi>{me.tenant === 'platform' ? t('nav.platform') : organisationOf(me)}</bdi>{' '}
+          {me.home_zone && <Code>{me.home_zone}</Code>}
         </div>
         <div className="menu-roles">
           {me.roles.map((r) => (
@@ -214,7 +215,7 @@ export function Masthead({ side, setSide, drawer, setDrawer, news, search, keys 
       </MastheadMain>
       <MastheadContent className="masthead-tools">
         <span className="who">
-          <bdi>{organisationOf(me)}</bdi>
+          <bdi>{me.tenant === 'platform' ? t('nav.platform') : organisationOf(me)}</bdi>
           {me.home_zone && (
             <Label isCompact color="teal">
               <bdi dir="ltr">{me.home_zone}</bdi>

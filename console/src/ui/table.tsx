@@ -192,7 +192,7 @@ export function ServerTable<A extends string>(props: TableProps<A>) {
         </ToolbarContent>
       </Toolbar>
       {chips}
-      {bulk && picked.length > 0 && (
+      {bulk && chosen.size > 0 && (
         <BulkBar
           acts={bulk}
           rows={picked}

@@ -92,6 +92,16 @@ export function Holds() {
           { name: 'placed_by', label: t('holds.by'), cell: (h) => <Person id={h.placed_by} known={known} /> },
           { name: 'created_at', label: t('col.created'), cell: (h) => <Time at={h.created_at} ago /> },
         ]}
+        rowName={(h) => h.reason ?? ''}
+        bulk={[
+          {
+            label: t('holds.lift'),
+            reason: true,
+            confirm: t('holds.liftBody'),
+            fits: (h) => h.state === 'ACTIVE',
+            run: (h, reason) => change('POST', `/v1/audit/holds/${h.hold_id}/lift`, { reason }),
+          },
+        ]}
         rowActions={(h) =>
           h.state === 'ACTIVE' ? (
             <FormButton

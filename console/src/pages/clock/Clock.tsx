@@ -210,7 +210,7 @@ function ClockOf({ platform }: { platform: boolean }) {
           'hours',
           t('clock.howFar'),
           hours,
-          HOURS.map((h) => [h, t('clock.hours', { count: Number(h) })]),
+          HOURS.map((h) => [h, h === '168' ? t('clock.week') : t('clock.hours', { count: Number(h) })]),
         )}
         {pick('measure', t('clock.ofWhat'), measure, [
           ['slots', t('clock.slots')],

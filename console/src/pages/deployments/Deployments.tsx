@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Deployments.tsx - what is served: the list, whose states follow the stream, and the dialog that serves one more.
 import { useNavigate } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { change, withQuery, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { commandLine } from '../../lib/calls.ts';
 import { number } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
-import { Code, Name, shortId, State, Time, To } from '../../ui/bits.tsx';
+import { Called, Code, Name, shortId, State, Time, To } from '../../ui/bits.tsx';
 import { FormButton } from '../../ui/dialogs.tsx';
 import { SLUG, bodyOf, formFields } from '../../ui/form.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -74,6 +75,11 @@ export function DeployButton({
 export function Deployments() {
   const { t } = useTranslation();
   const { can } = useSession();
+  const models = useGet('/v1/models', { page_size: 200 }, { enabled: can('model:read') });
+  const called = (id: string | undefined): ReactNode => {
+    const model = models.data?.data.find((m) => m.model_id === id);
+    return model && <Called of={model} />;
+  };
   const filters: Filter[] = [
     useNameFilter(),
     {
@@ -111,6 +117,18 @@ export function Deployments() {
         filters={filters}
         rowKey={(d) => d.deployment_id!}
         rowName={(d) => d.name!}
+        bulk={
+          can('deployment:write')
+            ? [
+                {
+                  label: t('deploy.delete'),
+                  danger: true,
+                  confirm: t('bulk.deployments'),
+                  run: (d) => change('DELETE', `/v1/deployments/${d.deployment_id!}`),
+                },
+              ]
+            : []
+        }
         columns={[
           {
             name: 'name',
@@ -128,9 +146,7 @@ export function Deployments() {
             label: t('col.model'),
             cell: (d) =>
               can('model:read') ? (
-                <To to={`/models/${d.model_id!}`}>
-                  <Code>{shortId(d.model_id)}</Code>
-                </To>
+                <To to={`/models/${d.model_id!}`}>{called(d.model_id) ?? <Code>{shortId(d.model_id)}</Code>}</To>
               ) : (
                 <Code>{shortId(d.model_id)}</Code>
               ),

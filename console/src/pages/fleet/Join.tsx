@@ -203,6 +203,16 @@ export function Join() {
           { name: 'expires_at', label: t('tokens.expires'), cell: (k) => <Time at={k.expires_at} ago /> },
           { name: 'created_at', label: t('col.created'), cell: (k) => <Time at={k.created_at} ago /> },
         ]}
+        rowName={(k) => k.hint ?? ''}
+        bulk={[
+          {
+            label: t('join.revoke'),
+            danger: true,
+            confirm: t('bulk.joinTokens'),
+            fits: (k) => stateOf(k) === 'active',
+            run: (k) => change('DELETE', `/v1/join-tokens/${k.join_token_id!}`),
+          },
+        ]}
         rowActions={(k) =>
           stateOf(k) === 'active' ? (
             <TypedConfirm

@@ -4,7 +4,7 @@ import { ToggleGroup, ToggleGroupItem } from '@patternfly/react-core';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { useLive } from '../../api/live.ts';
-import { withQuery } from '../../api/client.ts';
+import { change, withQuery } from '../../api/client.ts';
 import { number } from '../../lib/format.ts';
 import { withFilter, type Search } from '../../lib/search.ts';
 import { useSession } from '../../shell/session.tsx';
@@ -14,7 +14,7 @@ import { Empty } from '../../ui/states.tsx';
 import { ServerTable, useListSearch, type Filter } from '../../ui/table.tsx';
 import { useNameFilter } from '../../ui/table/usual.ts';
 import { Certificate, Skew, usePlatformVersion } from './bits.tsx';
-import { NODE_STATES } from './data.ts';
+import { NODE_STATES, type Node } from './data.ts';
 import './fleet.css';
 import { FleetGrid } from './Grid.tsx';
 
@@ -29,6 +29,7 @@ export function useNodeFilters(): Filter[] {
 
 function NodeTable({ filters }: { filters: Filter[] }) {
   const { t } = useTranslation();
+  const { can } = useSession();
   const version = usePlatformVersion();
   return (
     <ServerTable
@@ -47,6 +48,18 @@ function NodeTable({ filters }: { filters: Filter[] }) {
         },
       ]}
       rowKey={(n) => n.node_id!}
+      rowName={(n) => n.name ?? ''}
+      bulk={
+        can('node:manage')
+          ? (['drain', 'undrain'] as const).map((act) => ({
+              label: t(`workers.${act}`),
+              reason: true,
+              confirm: t(`workers.${act}Effect`),
+              fits: (n: Node) => n.state === (act === 'drain' ? 'READY' : 'DRAINING'),
+              run: (n: Node, reason: string) => change('POST', `/v1/nodes/${n.node_id!}/${act}`, { reason }),
+            }))
+          : []
+      }
       columns={[
         {
           name: 'name',

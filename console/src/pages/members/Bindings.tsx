@@ -87,6 +87,15 @@ export function Bindings({ userId }: { userId?: string }) {
       columns={columns}
       {...(can('role:grant')
         ? {
+            rowName: (b: Binding) => `${names.user(b.user_id!)} · ${t(`role.${b.role!}`)}`,
+            bulk: [
+              {
+                label: t('members.takeBack'),
+                danger: true,
+                confirm: t('bulk.bindings'),
+                run: (b: Binding) => change('DELETE', `/v1/role-bindings/${b.binding_id!}`),
+              },
+            ],
             rowActions: (b: Binding) => (
               <TypedConfirm
                 variant="link"

@@ -51,6 +51,16 @@ export function Invitations() {
           cell: (i) => (i.state === 'OPEN' ? <Time at={i.expires_at} ago /> : t('state.dash')),
         },
       ]}
+      rowName={(i) => i.name ?? ''}
+      bulk={[
+        {
+          label: t('members.withdraw'),
+          danger: true,
+          confirm: t('bulk.withdraw'),
+          fits: (i) => i.state === 'OPEN',
+          run: (i) => change('DELETE', `/v1/invitations/${i.invitation_id!}`),
+        },
+      ]}
       rowActions={(i) =>
         i.state !== 'OPEN' ? null : (
           <TypedConfirm

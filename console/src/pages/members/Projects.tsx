@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { PROJECT_LIST_STATE } from '../../api/gen/enums.ts';
 import { change, get, withQuery, type Schemas } from '../../api/client.ts';
 import { useForget } from '../../api/hooks.ts';
+import { titleOf } from '../../lib/titles.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Called, Code, Id, State, Time } from '../../ui/bits.tsx';
 import { FormButton, TypedConfirm } from '../../ui/dialogs.tsx';
@@ -82,6 +83,17 @@ export function Projects() {
         ]}
         {...(can('project:manage')
           ? {
+              rowName: (p: Project) => titleOf(p),
+              bulk: [
+                {
+                  label: t('projects.close'),
+                  danger: true,
+                  confirm: t('bulk.projects'),
+                  fits: (p: Project) => p.state === 'ACTIVE',
+                  run: (p: Project) =>
+                    change('POST', `/v1/projects/${p.project_id!}/close`, undefined, { 'if-match': `"v${p.version}"` }),
+                },
+              ],
               rowActions: (p: Project) =>
                 p.state !== 'ACTIVE' ? null : (
                   <span className="acts">

@@ -69,7 +69,7 @@ function Capacity() {
               {zones(nodes).map(([zone, own]) => (
                 <li key={zone}>
                   <span>
-                    <Code>{zone}</Code>{' '}
+                    <Code>{zone}</Code> ·{' '}
                     <span className="lead">
                       {t('overview.nodesReady', { ready: number(own.filter(usable).length), n: number(own.length) })}
                     </span>

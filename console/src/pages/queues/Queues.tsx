@@ -9,6 +9,7 @@ import {
 } from '../../api/gen/enums.ts';
 import { change, get, ifMatch, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
+import { titleOf } from '../../lib/titles.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Code, Name, To } from '../../ui/bits.tsx';
 import { FormButton, TypedConfirm } from '../../ui/dialogs.tsx';
@@ -68,7 +69,7 @@ function NewQueue() {
       kind: 'select',
       options: [
         { value: '', label: t('queues.noProject') },
-        ...(projects.data?.data ?? []).map((p) => ({ value: p.project_id!, label: p.name! })),
+        ...(projects.data?.data ?? []).map((p) => ({ value: p.project_id!, label: titleOf(p) })),
       ],
     },
     ...usePolicies(),
@@ -183,11 +184,32 @@ export function Queues() {
             cell: (q) => t(`queues.${q.reclaim_within_cohort}`),
           },
         ]}
-        {...(setter ? { rowActions: (q: Queue) => <Acts queue={q} /> } : {})}
+        {...(setter
+          ? {
+              rowName: (q: Queue) => q.name,
+              bulk: [
+                ...(['Hold', 'None'] as const).map((to) => ({
+                  label: t(`queues.to_${to}`),
+                  confirm: t(`queues.to_${to}Effect`),
+                  fits: (q: Queue) => q.stop_policy !== to,
+                  run: (q: Queue) =>
+                    change('PATCH', `/v1/queues/${q.queue_id}`, { stop_policy: to }, ifMatch(q.version)),
+                })),
+                {
+                  label: t('queues.remove'),
+                  danger: true,
+                  confirm: t('queues.removeEffect'),
+                  run: (q: Queue) => change('DELETE', `/v1/queues/${q.queue_id}`, undefined, ifMatch(q.version)),
+                },
+              ],
+              rowActions: (q: Queue) => <Acts queue={q} />,
+            }
+          : {})}
         empty={
           <Empty
             title={t('queues.none')}
             body={t('queues.noneBody')}
+            action={setter && <NewQueue />}
             cli="falaj queue create night --mode StrictFIFO"
           />
         }

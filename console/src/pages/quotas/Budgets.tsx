@@ -152,6 +152,15 @@ export function Budgets() {
         ]}
         {...(setter
           ? {
+              rowName: (b: Budget) => b.name,
+              bulk: [
+                {
+                  label: t('budgets.remove'),
+                  danger: true,
+                  confirm: t('budgets.removeEffect'),
+                  run: (b: Budget) => change('DELETE', `/v1/budgets/${b.budget_id!}`, undefined, ifMatch(b.version)),
+                },
+              ],
               rowActions: (b: Budget) => (
                 <>
                   <FormButton

@@ -185,6 +185,16 @@ export function Rules() {
         ]}
         {...(setter
           ? {
+              rowName: nameOf,
+              bulk: [
+                {
+                  label: t('rules.remove'),
+                  danger: true,
+                  confirm: t('rules.removeEffect'),
+                  fits: (r: Rule) => r.place !== 'tenant',
+                  run: (r: Rule) => change('DELETE', `/v1/quota-rules/${r.rule_id!}`, undefined, ifMatch(r.version)),
+                },
+              ],
               rowActions: (r: Rule) =>
                 r.place === 'tenant' ? null : (
                   <>

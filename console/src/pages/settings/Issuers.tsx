@@ -102,6 +102,16 @@ export function Issuers() {
         },
         { name: 'state', label: t('col.state'), cell: (i) => <State value={i.state} /> },
       ]}
+      rowName={(i) => i.name ?? ''}
+      bulk={[
+        {
+          label: t('settings.off'),
+          confirm: t('bulk.issuersOff'),
+          fits: (i) => i.state === 'ACTIVE',
+          run: (i) => put(i, 'DISABLED'),
+        },
+        { label: t('settings.on'), fits: (i) => i.state !== 'ACTIVE', run: (i) => put(i, 'ACTIVE') },
+      ]}
       rowActions={(i) => (
         <span className="acts">
           {i.state === 'ACTIVE' ? (

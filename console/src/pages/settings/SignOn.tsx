@@ -156,6 +156,9 @@ function Try({ provider }: { provider: Provider }) {
   );
 }
 
+const switchTo = (p: Provider, state: 'ACTIVE' | 'DISABLED'): Promise<unknown> =>
+  change('PATCH', `/v1/identity-providers/${p.provider_id!}`, { state }, { 'if-match': `"v${p.version}"` });
+
 function RowActs({ provider: p }: { provider: Provider }) {
   const { t } = useTranslation();
   const forget = useForget();
@@ -163,7 +166,7 @@ function RowActs({ provider: p }: { provider: Provider }) {
   const path = `/v1/identity-providers/${p.provider_id!}` as const;
   const done = (): Promise<void> => forget('/v1/identity-providers');
   const put = async (state: 'ACTIVE' | 'DISABLED'): Promise<void> => {
-    await change('PATCH', path, { state }, { 'if-match': `"v${p.version}"` });
+    await switchTo(p, state);
     await done();
   };
   return (
@@ -277,6 +280,16 @@ export function SignOn() {
           label: t('settings.creates'),
           cell: (p) => (p.create_users ? t('settings.yes') : t('settings.no')),
         },
+      ]}
+      rowName={(p) => p.name ?? ''}
+      bulk={[
+        {
+          label: t('settings.off'),
+          confirm: t('bulk.providersOff'),
+          fits: (p) => p.state === 'ACTIVE',
+          run: (p) => switchTo(p, 'DISABLED'),
+        },
+        { label: t('settings.on'), fits: (p) => p.state !== 'ACTIVE', run: (p) => switchTo(p, 'ACTIVE') },
       ]}
       rowActions={(p) => <RowActs provider={p} />}
       empty={

@@ -67,6 +67,16 @@ export function Services() {
         { name: 'created_at', label: t('col.created'), cell: (u) => <Time at={u.created_at} ago /> },
         { name: 'user_id', label: t('col.id'), cell: (u) => <Id value={u.user_id} /> },
       ]}
+      rowName={(u) => u.name ?? ''}
+      bulk={[
+        {
+          label: t('tokens.endService'),
+          danger: true,
+          confirm: t('bulk.services'),
+          fits: (u) => u.state === 'ACTIVE',
+          run: (u) => change('DELETE', `/v1/service-accounts/${u.user_id!}`),
+        },
+      ]}
       rowActions={(u) =>
         u.state !== 'ACTIVE' ? null : (
           <span className="acts">

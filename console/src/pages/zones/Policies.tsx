@@ -121,6 +121,16 @@ export function Policies() {
       ]}
       {...(can('transfer:revoke')
         ? {
+            rowName: (p: Policy) => `${p.from_zone!} ${p.to_zone!}`,
+            bulk: [
+              {
+                label: t('residency.revoke'),
+                danger: true,
+                confirm: t('bulk.policies'),
+                fits: (p: Policy) => p.state !== 'REVOKED',
+                run: (p: Policy) => change('POST', `/v1/transfer-policies/${p.policy_id!}/revoke`),
+              },
+            ],
             rowActions: (p: Policy) =>
               p.state !== 'REVOKED' && (
                 <TypedConfirm

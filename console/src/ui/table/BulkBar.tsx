@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// BulkBar.tsx - one act on many rows: asked once, done row by row, and told for each row that failed why it did.
-import { Button, Modal, ModalBody, ModalFooter, ModalHeader, Progress } from '@patternfly/react-core';
+// BulkBar.tsx - one act on many rows: asked once, done row by row, and told for each row that failed why it did. What it tells
+// outlives the rows: those that were removed are gone from the list by then.
+import {
+  Button,
+  FormGroup,
+  Modal,
+  ModalBody,
+  ModalFooter,
+  ModalHeader,
+  Progress,
+  TextArea,
+} from '@patternfly/react-core';
 import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Alert } from '../alert.tsx';
@@ -29,6 +39,7 @@ export function BulkBar<T>({ acts, rows, nameOf, clear, done }: Props<T>) {
   const [act, setAct] = useState<{ act: Bulk<T>; rows: T[]; left: number } | null>(null);
   const [ended, setEnded] = useState<Outcome[]>([]);
   const [phase, setPhase] = useState<'ask' | 'run' | 'told'>('ask');
+  const [why, setWhy] = useState('');
   const stop = useRef(false);
 
   const run = async (of: Bulk<T>, on: T[]): Promise<void> => {
@@ -40,7 +51,7 @@ export function BulkBar<T>({ acts, rows, nameOf, clear, done }: Props<T>) {
       for (let row = queue.shift(); row !== undefined && !stop.current; row = queue.shift()) {
         const name = nameOf(row);
         try {
-          await of.run(row);
+          await of.run(row, why.trim());
           out.push({ name });
         } catch (problem) {
           out.push({ name, problem });
@@ -55,6 +66,7 @@ export function BulkBar<T>({ acts, rows, nameOf, clear, done }: Props<T>) {
   const begin = (of: Bulk<T>): void => {
     const on = rows.filter((r) => of.fits?.(r) ?? true);
     setEnded([]);
+    setWhy('');
     setAct({ act: of, rows: on, left: rows.length - on.length });
     if (of.confirm !== undefined || on.length === 0) setPhase('ask');
     else void run(of, on);
@@ -67,23 +79,25 @@ export function BulkBar<T>({ acts, rows, nameOf, clear, done }: Props<T>) {
   const failed = ended.filter((o) => o.problem !== undefined);
   return (
     <>
-      <div className="bulk-bar" role="region" aria-label={t('bulk.title')}>
-        <span aria-live="polite">{t('bulk.selected', { count: rows.length })}</span>
-        {acts.map((a) => (
-          <Button
-            key={a.label}
-            size="sm"
-            variant="secondary"
-            {...(a.danger ? { isDanger: true } : {})}
-            onClick={() => begin(a)}
-          >
-            {a.label}
+      {rows.length > 0 && (
+        <div className="bulk-bar" role="region" aria-label={t('bulk.title')}>
+          <span aria-live="polite">{t('bulk.selected', { count: rows.length })}</span>
+          {acts.map((a) => (
+            <Button
+              key={a.label}
+              size="sm"
+              variant="secondary"
+              {...(a.danger ? { isDanger: true } : {})}
+              onClick={() => begin(a)}
+            >
+              {a.label}
+            </Button>
+          ))}
+          <Button variant="link" size="sm" onClick={clear}>
+            {t('bulk.clear')}
           </Button>
-        ))}
-        <Button variant="link" size="sm" onClick={clear}>
-          {t('bulk.clear')}
-        </Button>
-      </div>
+        </div>
+      )}
       {act && (
         <Modal isOpen variant="small" onClose={close} aria-labelledby="bulk-title">
           <ModalHeader
@@ -105,6 +119,18 @@ export function BulkBar<T>({ acts, rows, nameOf, clear, done }: Props<T>) {
                     </li>
                   ))}
                 </ul>
+                {act.act.reason && (
+                  <FormGroup label={t('confirm.reason')} fieldId="bulk-reason" isRequired>
+                    <TextArea
+                      id="bulk-reason"
+                      value={why}
+                      onChange={(_e, v) => setWhy(v)}
+                      isRequired
+                      maxLength={512}
+                      resizeOrientation="vertical"
+                    />
+                  </FormGroup>
+                )}
               </>
             )}
             {phase === 'run' && (
@@ -147,7 +173,11 @@ export function BulkBar<T>({ acts, rows, nameOf, clear, done }: Props<T>) {
           </ModalBody>
           <ModalFooter>
             {phase === 'ask' && act.rows.length > 0 && (
-              <Button variant={act.act.danger ? 'danger' : 'primary'} onClick={() => void run(act.act, act.rows)}>
+              <Button
+                variant={act.act.danger ? 'danger' : 'primary'}
+                isDisabled={act.act.reason === true && why.trim() === ''}
+                onClick={() => void run(act.act, act.rows)}
+              >
                 {t('bulk.go', { what: act.act.label, count: act.rows.length })}
               </Button>
             )}

@@ -29,10 +29,13 @@ export interface Filter {
 }
 export interface Bulk<T> {
   label: string;
-  run: (row: T) => Promise<unknown>;
+  /** reason: of an act that asks for one. */
+  run: (row: T, reason: string) => Promise<unknown>;
   /** What it does, in words: asked before. */
   confirm?: string;
   danger?: boolean;
+  /** The API wants to know why, once for all of them; such an act has a confirm. */
+  reason?: boolean;
   /** Rows for which it makes no sense are left out, and that is said. */
   fits?: (row: T) => boolean;
 }

@@ -24,7 +24,58 @@ export async function seed(t) {
   );
 }
 
+/** Ticks rows and does one act on all of them. */
+async function many(h, names, key, reason) {
+  for (const name of names) await h.row(name).getByRole('checkbox').check();
+  const bar = h.page.locator('.bulk-bar');
+  await h.press(key, bar);
+  const go = h.word('bulk.go', { what: h.word(key), count: names.length });
+  if (reason) {
+    h.must(await h.dialog.getByRole('button', { name: go }).isDisabled(), 'it goes without a reason');
+    await h.dialog.locator('#bulk-reason').fill(reason);
+  }
+  await h.click('button', go, { inside: h.dialog });
+  await h.dialog.getByText(h.word('bulk.done', { count: names.length })).waitFor();
+  await h.press('act.close', h.dialog.locator('footer'));
+  await h.gone();
+}
+
 export default [
+  {
+    name: 'many nodes at once',
+    as: 'operator',
+    path: '/workers?view=table',
+    act: async (h, t) => {
+      const state = async () => (await t.platform('GET', `/v1/nodes/${t.ids.node}`)).state;
+      await many(h, [t.ids.nodeName], 'workers.drain', 'a new fan for each');
+      h.same('the node', await state(), 'DRAINING');
+      await many(h, [t.ids.nodeName], 'workers.undrain', 'they are in');
+      await until('it takes work again', async () => (await state()) === 'READY');
+    },
+  },
+  {
+    name: 'many projects and queues at once',
+    as: 'admin',
+    path: '/projects',
+    act: async (h, t) => {
+      const names = [1, 2].map((n) => `many-${h.lang}-${n}`);
+      for (const name of names) {
+        await t.tenant('POST', '/v1/projects', { name });
+        await t.tenant('POST', '/v1/queues', { name });
+      }
+      await h.go('/queues');
+      await many(h, names, 'queues.to_Hold');
+      const queues = async () =>
+        (await t.tenant('GET', '/v1/queues')).data.filter((q) => names.includes(q.name)).map((q) => q.stop_policy);
+      h.same('the queues', await queues(), ['Hold', 'Hold']);
+      await many(h, names, 'queues.remove');
+      h.same('then', await queues(), []);
+      await h.go('/projects');
+      await many(h, names, 'projects.close');
+      const closed = (await t.tenant('GET', '/v1/projects?page_size=200')).data.filter((p) => names.includes(p.name));
+      h.same('the projects', new Set(closed.map((p) => p.state)), new Set(['CLOSED']));
+    },
+  },
   {
     name: 'a pool without nodes, on the job',
     as: 'engineer',

@@ -9,7 +9,7 @@ await task('engineer', { pointer: 25, keys: 25 }, async (s, t) => {
   const set = s.own('rows');
   await s.click('link', s.word('nav.datasets'));
   await s.click('button', s.word('nav.newDataset'));
-  await s.fill(s.word('col.name'), set, { inside: dialog() });
+  await s.fill(s.word('col.short'), set, { inside: dialog() });
   await s.fill(s.word('col.classes'), '10', { inside: dialog() });
   await s.click('button', s.word('nav.newDataset'), { inside: dialog() });
   await s.see('heading', set);
