@@ -28,7 +28,7 @@ SCHEMA_OF(train_tuning_row, "A way of running that was tried",
     FIELD(train_tuning_row, setting, F_REQ, .max = 16, .doc = "What was changed: threads, ranks, prefetch, precision, batches; "
           "defaults (the first row: nothing), together (the last ones: what helped)"),
     FIELD(train_tuning_row, value, F_REQ, .max = 80, .doc = "To what"),
-    FIELD(train_tuning_row, ms, F_REQ, .doc = "Milliseconds of a step, the median of the trial; 0: it could not be tried"),
+    FIELD(train_tuning_row, ms, F_REQ, .doc = "Milliseconds of a step, the trial's lower quartile; 0: it could not be tried"),
     FIELD(train_tuning_row, gain, F_REQ, .doc = "Steps per second beside those of the first row"),
     FIELD(train_tuning_row, chosen, F_REQ, .doc = "The run goes on with it"),
     FIELD(train_tuning_row, why, F_NOEMPTY, .max = 256, .doc = "Why it could not be tried"));
