@@ -213,7 +213,7 @@ void model_call_account(struct call *c, enum errc rc)
         return;
     struct infer_stats *s = ((struct api *)w->app->extra)->infer_stats;
     infer_stats_add(s, w->tenant_id, q->t.deployment_id, clock_wall_us(w->app->clock), took_us,
-                    end_of(rc, status, is_gone));
+                    end_of(rc, status, is_gone), q->text);
     struct serving_caller who = { w->tenant_id, q->t.deployment_id, actor_of(c->principal) };
     serving_note(serving_of(w), &who, q->t.zone, rc == ERR_OK && status == 200);
 }

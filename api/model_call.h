@@ -13,6 +13,7 @@
 
 enum { MODEL_STREAM_BUFFER = 1 << 20 };
 
+struct infer_text;
 struct infer_ref { struct str name; };
 struct infer_version_ref { struct str name; int64_t version; };
 extern const struct schema infer_ref_schema, infer_version_ref_schema;
@@ -25,6 +26,7 @@ struct model_call {
     bool is_stream;                     /* a good answer goes on piece by piece; the handler ends the stream */
     void (*on_piece)(struct call *c, const char *p, size_t n);      /* sees what goes on; NULL: nobody does */
     void *own;                          /* the handler's */
+    const struct infer_text *text;      /* of a call that made text, when it is over; NULL: of any other */
     struct deployment_target t;
     const char *headers[3];             /* INFER_CALLER, and INFER_JSON_LENGTH of the call or none */
     uint64_t caller;

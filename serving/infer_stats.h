@@ -13,15 +13,22 @@
 #include "core/base/work.h"
 
 struct stmt;
-enum { INFER_STATS_MAX = 1024, INFER_MINUTES = 60, INFER_FLUSH_MS = 2000 };
+enum { INFER_STATS_MAX = 1024, INFER_MINUTES = 60, INFER_FLUSH_MS = 2000, INFER_CLASSES = 96 };
 
 struct infer_stats;
 
 struct infer_stats *infer_stats_new(const struct app *app);
 void infer_stats_free(struct infer_stats *s);       /* writes the last counts; NULL is fine */
 enum infer_end { INFER_OK, INFER_REFUSED /* the request was at fault */, INFER_FAILED };
+/* What a call that made text adds. */
+struct infer_text {
+    int64_t tokens, first_us;           /* until the first token */
+    uint32_t gaps[INFER_CLASSES];       /* of a stream: tokens by the time since the one before */
+};
+int infer_class(int64_t us);
+/* text: NULL for all other calls. */
 void infer_stats_add(struct infer_stats *s, struct uuid tenant_id, struct uuid deployment_id, int64_t now_us, int64_t took_us,
-                     enum infer_end end);
+                     enum infer_end end, const struct infer_text *text);
 /* Writes what has not been written; what cannot be is kept for the next time. For the thread of s, and tests. */
 enum errc infer_stats_flush(struct infer_stats *s, int64_t now_us, struct err *e) MUST_CHECK;
 
@@ -35,6 +42,10 @@ struct infer_window {
     double per_second;
     bool has_p50_ms, has_p95_ms, has_p99_ms;        /* all or none: nothing was answered well */
     double p50_ms, p95_ms, p99_ms;
+    int64_t tokens;                     /* this and below: of texts; absent: there were none */
+    double tokens_per_second;
+    bool has_first_p50_ms, has_first_p95_ms, has_gap_p50_ms, has_gap_p95_ms;
+    double first_p50_ms, first_p95_ms, gap_p50_ms, gap_p95_ms;
 };
 /* The last minutes (at most 60), the one that is not over included. */
 void infer_hour_window(const struct infer_hour *h, int minutes, struct infer_window *ret);

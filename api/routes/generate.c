@@ -10,13 +10,15 @@
 #include "core/table/metrics.h"
 #include "core/base/cleanup.h"
 #include "core/wire/infer_wire.h"
+#include "serving/infer_stats.h"
 #include "serving/serving.h"
 
 #include <string.h>
 
 /* What passed of a text; in the request's arena. */
 struct seen {
-    int64_t first_us, last_us;          /* clock_mono_us; 0: nothing yet */
+    struct infer_text text;
+    int64_t last_us;                    /* clock_mono_us; 0: nothing yet */
     int64_t events;                     /* in a stream; the last one is no token's */
     bool is_half;                       /* the piece before ended in the first of two newlines */
 };
@@ -38,10 +40,11 @@ static void on_piece(struct call *c, const char *p, size_t n)
     int64_t now_us = clock_mono_us(&clock_system), events = count_events(s, p, n);
     if (!events)
         return;
-    if (!s->first_us) {
-        s->first_us = now_us;
-        metrics_observe(M_text_first_token_seconds, (double)(now_us - c->started_mono_us) / 1e6);
+    if (!s->last_us) {
+        s->text.first_us = now_us - c->started_mono_us;
+        metrics_observe(M_text_first_token_seconds, (double)s->text.first_us / 1e6);
     } else {
+        s->text.gaps[infer_class((now_us - s->last_us) / events)] += (uint32_t)events;
         for (int64_t i = 0; i < events; i++)
             metrics_observe(M_text_token_gap_seconds, (double)(now_us - s->last_us) / (double)events / 1e6);
     }
@@ -50,13 +53,19 @@ static void on_piece(struct call *c, const char *p, size_t n)
 }
 
 /* "tokens microseconds" of an answer that is no stream. */
-static void count_answer(const struct http_result *r)
+static void count_answer(struct call *c)
 {
+    struct model_call *q = c->own;
+    const struct http_result *r = &q->result;
     struct str made, first;
     int64_t tokens, first_us;
     if (!str_cut(http_result_header(r, TEXT_COUNTS), ' ', &made, &first) || !str_to_i64(made, 0, INT32_MAX, &tokens)
         || !str_to_i64(first, 0, INT64_MAX, &first_us))
         return;
+    struct infer_text *text = ARENA_NEW(c->work.arena, struct infer_text);
+    text->tokens = tokens;
+    text->first_us = first_us;
+    q->text = text;
     metrics_add(M_text_tokens_total, (double)tokens);
     if (tokens)
         metrics_observe(M_text_first_token_seconds, (double)first_us / 1e6);
@@ -72,11 +81,11 @@ static enum errc generate(struct call *c, struct err *e)
     const struct model_call *q = c->own;
     if (rc == ERR_OK)
         rc = model_call_judge(&q->result, e);
+    if (rc == ERR_OK && q->result.status == 200)
+        count_answer(c);
     model_call_account(c, rc);
     if (rc != ERR_OK)
         return rc;
-    if (q->result.status == 200)
-        count_answer(&q->result);
     model_call_pass_on(c, &q->result);
     return ERR_OK;
 }
@@ -91,17 +100,19 @@ static enum errc generate_stream(struct call *c, struct err *e)
     enum errc rc = model_call_ask(c, &how, &waits, e);
     if (waits)
         return ERR_OK;
-    const struct model_call *q = c->own;
+    struct model_call *q = c->own;
+    struct seen *s = q->own;
     if (rc == ERR_OK && !q->has_begun)
         rc = model_call_judge(&q->result, e);
+    s->text.tokens = s->events > 0 ? s->events - 1 : 0;
+    q->text = &s->text;
     model_call_account(c, rc);
     if (!q->has_begun) {
         if (rc == ERR_OK)
             model_call_pass_on(c, &q->result);
         return rc;
     }
-    const struct seen *s = q->own;
-    metrics_add(M_text_tokens_total, (double)(s->events > 0 ? s->events - 1 : 0));
+    metrics_add(M_text_tokens_total, (double)s->text.tokens);
     struct http_exchange *x = c->exchange;
     principal_unref(TAKE(c->principal));
     if (rc == ERR_OK)

@@ -1940,11 +1940,17 @@ CREATE TABLE public.deployment_minute (
     errors bigint NOT NULL,
     refused bigint NOT NULL,
     classes bigint[] NOT NULL,
+    tokens bigint DEFAULT 0 NOT NULL,
+    first_classes bigint[] DEFAULT '{}'::bigint[] NOT NULL,
+    gap_classes bigint[] DEFAULT '{}'::bigint[] NOT NULL,
     CONSTRAINT deployment_minute_check CHECK (((errors + refused) <= requests)),
     CONSTRAINT deployment_minute_classes_check CHECK ((cardinality(classes) <= 96)),
     CONSTRAINT deployment_minute_errors_check CHECK ((errors >= 0)),
+    CONSTRAINT deployment_minute_first_classes_check CHECK ((cardinality(first_classes) <= 96)),
+    CONSTRAINT deployment_minute_gap_classes_check CHECK ((cardinality(gap_classes) <= 96)),
     CONSTRAINT deployment_minute_refused_check CHECK ((refused >= 0)),
-    CONSTRAINT deployment_minute_requests_check CHECK ((requests > 0))
+    CONSTRAINT deployment_minute_requests_check CHECK ((requests > 0)),
+    CONSTRAINT deployment_minute_tokens_check CHECK ((tokens >= 0))
 );
 ALTER TABLE ONLY public.deployment_minute FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.deployment_minute OWNER TO falaj_owner;

@@ -53,7 +53,7 @@ static int fresh(void **state)
 static void add(struct infer_stats *s, int who, int64_t now_us, int n, int64_t took_us, enum infer_end end)
 {
     for (int i = 0; i < n; i++)
-        infer_stats_add(s, tenants[who], deployment, now_us, took_us, end);
+        infer_stats_add(s, tenants[who], deployment, now_us, took_us, end, NULL);
 }
 
 static const struct infer_hour *load(struct infer_stats *s, int who, int64_t now_us)
@@ -177,7 +177,7 @@ static void what_is_not_there_is_passed_over(void **state)
 {
     (void)state;
     struct infer_stats *a = infer_stats_new(&app);
-    infer_stats_add(a, tenants[0], (struct uuid){ { 9 } }, NOW, 500, INFER_OK);
+    infer_stats_add(a, tenants[0], (struct uuid){ { 9 } }, NOW, 500, INFER_OK, NULL);
     add(a, 0, NOW, 1, 500, INFER_OK);
     OK(infer_stats_flush(a, NOW, &e));
     assert_int_equal(rows(), 1);
@@ -193,7 +193,7 @@ static void who_made_room_keeps_what_was_written(void **state)
     OK(infer_stats_flush(a, NOW, &e));
     for (uint32_t i = 0; i < INFER_STATS_MAX; i++) {
         struct uuid other = { { 1, 2, (uint8_t)(i >> 8), (uint8_t)i } };
-        infer_stats_add(a, tenants[0], other, NOW + 1000, 500, INFER_OK);
+        infer_stats_add(a, tenants[0], other, NOW + 1000, 500, INFER_OK, NULL);
     }
     add(a, 0, NOW + 2000, 1, 500, INFER_OK);
     OK(infer_stats_flush(a, NOW + 2000, &e));

@@ -147,6 +147,10 @@ test('calls are counted, and the settings of a decoder are the deployment\'s', a
   const stats = must(await t.api.get(`/v1/deployments/${deployment.deployment_id}/stats`), 200);
   expect(stats.windows[0].requests).toBeGreaterThan(20);
   expect(stats.windows[0].refused).toBeGreaterThan(6);
+  expect(stats.windows[0].tokens).toBeGreaterThan(100);
+  expect(stats.windows[0].tokens_per_second).toBeGreaterThan(0);
+  expect(stats.windows[0].first_p50_ms).toBeLessThanOrEqual(stats.windows[0].first_p95_ms);
+  expect(stats.windows[0].gap_p50_ms).toBeGreaterThan(0);
   const now = must(await t.api.get(`/v1/deployments/${deployment.deployment_id}`), 200);
   expect(now).toMatchObject({ max_sequences: SLOTS, max_context: 0, weight_bits: 32 });
   const reply = await t.api.post('/v1/deployments', { name: 'other', model_id: deployment.model_id, weight_bits: 33 });

@@ -111,7 +111,7 @@ static void bash_takes_the_script(void **state)
     assert_int_equal(write(fd, text, strlen(text)), strlen(text));
     close(fd);
     char command[512];
-    snprintf(command, sizeof(command), "bash -c 'source %s; COMP_WORDS=(falaj job su); COMP_CWORD=2; _falaj; [[ ${COMPREPLY[*]} == submit ]]'", path);
+    snprintf(command, sizeof(command), "bash -c 'source %s; COMP_WORDS=(falaj job sub); COMP_CWORD=2; _falaj; [[ ${COMPREPLY[*]} == submit ]]'", path);
     assert_int_equal(system(command), 0);
     unlink(path);
     with_cli_release(&w);
