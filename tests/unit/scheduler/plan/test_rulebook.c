@@ -218,12 +218,41 @@ static void weights_divide_what_is_there(void **state)
     assert_int_equal(held_by_first(true), 30);
 }
 
+/* Of a book that is walked and of one that is searched: those about the ask, of that place and resource, and no others. */
+static void runs_are_of_one_place_and_resource(void **state)
+{
+    (void)state;
+    for (uint64_t s = 1; s <= 400; s++) {
+        struct arena *a = arena_new(1 << 20);
+        struct rulebook b;
+        random_book(&b, a, s % 2 ? s : s * 8);
+        const struct rule_ask ask = { .tenant_id = id(1 + pick(3)), .project_id = id(pick(3)), .queue = queues[pick(2)] };
+        for (int place = RULE_TENANT; place <= RULE_QUEUE; place++)
+            for (int resource = RULE_SLOTS; resource <= RULE_JOBS; resource++) {
+                size_t n = 0, want = 0;
+                const struct rule *run = rulebook_run(&b, &ask, place, resource, &n), *first = NULL;
+                for (size_t i = 0; i < b.rules.n; i++) {
+                    const struct rule *r = &b.rules.items[i];
+                    if (!uuid_eq(r->tenant_id, ask.tenant_id) || r->place != place || r->resource != resource ||
+                        (place != RULE_TENANT && !uuid_eq(r->project_id, ask.project_id)) ||
+                        (place == RULE_QUEUE && !str_eq(r->queue, ask.queue)))
+                        continue;
+                    first = first ? first : r;
+                    want++;
+                }
+                assert_int_equal(n, want);
+                assert_ptr_equal(run, first);
+            }
+        arena_free(a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_the_slow_reference), cmocka_unit_test(what_is_guaranteed_is_never_lent),
         cmocka_unit_test(a_borrowing_limit_of_nothing_keeps_to_the_nominal), cmocka_unit_test(ratios_do_not_overflow),
-        cmocka_unit_test(weights_divide_what_is_there),
+        cmocka_unit_test(weights_divide_what_is_there), cmocka_unit_test(runs_are_of_one_place_and_resource),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
