@@ -133,10 +133,19 @@ static size_t look(struct run *r, int64_t at_us)
     return r->s.jobs.n = n;
 }
 
+/* A plan looks at each machine for most jobs. A board that is so large that AHEAD_STEPS_MAX plans of it would cost more than
+ * AHEAD_LOOKS_MAX looks has its time cut into as many parts as may be looked at. */
+static int64_t grain_of(const struct ahead_in *in)
+{
+    const int64_t looks = (int64_t)in->base.nodes.n * (int64_t)in->base.jobs.n;
+    const int64_t plans = looks ? AHEAD_LOOKS_MAX / looks : AHEAD_STEPS_MAX;
+    return plans >= AHEAD_STEPS_MAX ? 0 : (in->until_us - in->now_us) / (plans > 1 ? plans : 1);
+}
+
 static void begin(struct run *r, const struct ahead_in *in, struct arena *a)
 {
     const size_t n = in->base.jobs.n, all = n + in->nlive;
-    *r = (struct run){ .in = in, .scratch = arena_new(STEP_BYTES), .nheld = in->nlive, .njobs = all,
+    *r = (struct run){ .in = in, .scratch = arena_new(STEP_BYTES), .nheld = in->nlive, .njobs = all, .grain_us = grain_of(in),
                        .held_max = in->nlive + n + STARTS_AGAIN, .fates = ARENA_ARRAY(a, struct fate, all + 1),
                        .by_id = ARENA_ARRAY(a, size_t, all + 1), .claims = ARENA_ARRAY(a, struct claims, 1) };
     r->held = ARENA_ARRAY(a, struct held, r->held_max);
@@ -225,7 +234,8 @@ static int64_t next_change(const struct run *r, int64_t at_us)
     if (next <= at_us)
         next = at_us + 1;               /* it should have ended already */
     const int64_t grain = (next - r->in->now_us) / COARSE;
-    const int64_t until = next + (grain > GRAIN_US ? grain : GRAIN_US);
+    const int64_t least = r->grain_us > GRAIN_US ? r->grain_us : GRAIN_US;
+    const int64_t until = next + (grain > least ? grain : least);
     last = next;
     for (size_t i = 0; i < r->nheld; i++)
         if (!r->held[i].has_ended && r->held[i].l.ends_us > last && r->held[i].l.ends_us <= until)

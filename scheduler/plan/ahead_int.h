@@ -19,6 +19,7 @@ struct run {
     struct held *held;                  /* live, then starts */
     size_t nheld, held_max;
     size_t njobs;                       /* waiting ones, then live ones */
+    int64_t grain_us;                   /* ends so near each other are one, where many plans would cost too much; 0: as usual */
     size_t *by_id;                      /* jobs by tenant and id */
     struct fate *fates;
     struct claims *claims;

@@ -100,6 +100,7 @@ static void run(const char *what, const struct ahead_in *in, int64_t plan_us)
 
 int main(int argc, char **argv)
 {
+    setvbuf(stdout, NULL, _IOLBF, 0);
     const size_t divisor = argc > 1 && atol(argv[1]) > 0 ? (size_t)atol(argv[1]) : 1;
     struct arena *a = arena_new((size_t)512 << 20), *scratch = arena_new(1 << 20);
     struct ahead_in in = world(a, divisor);
