@@ -16,6 +16,7 @@
 #include "audit/pii.h"
 #include "audit/retention.h"
 #include "audit/search.h"
+#include "audit/tail.h"
 #include "audit/thing_name.h"
 #include "registry/evidence/passport.h"
 #include "registry/evidence/what_if.h"
@@ -97,6 +98,9 @@
 #include "tenants/identity/totp.h"
 #include "tenants/identity/user.h"
 #include "tenants/identity/user_group.h"
+#include "tenants/notice/delivery.h"
+#include "tenants/notice/person.h"
+#include "tenants/notice/rule.h"
 
 extern const struct stmt *const idempotency_stmts[];
 
@@ -134,6 +138,7 @@ const struct stmt *const *const api_stmts[] = {
     credential_stmts,
     service_account_stmts,
     quota_stmts, quota_rule_stmts, price_stmts, budget_stmts, usage_stmts, api_rate_stmts,
+    notice_rule_stmts, notice_person_stmts, notice_delivery_stmts, audit_tail_stmts,
     bootstrap_stmts,
     changed_by_stmts,
     idempotency_stmts,

@@ -47,6 +47,7 @@ const struct command_group command_groups[] = {
     { "rule", "How a tenant divides its quota among projects and queues" },
     { "tenant-rule", "What a tenant has of slots and GPUs, by flavor and zone; set by the platform" },
     { "budget", "What may be spent in a month or in all" },
+    { "notification", "Who is told of what, by mail or a webhook" },
     { "price", "What an hour and a kWh cost on each flavor" },
     { "class", "Priority classes: which jobs of a tenant go first" },
     { "queue", "Queues that the tenant declared, and their shares" },
@@ -71,6 +72,7 @@ static const struct noun model_noun = { "model", "mdl_", "/v1/models", "model_id
 static const struct noun deploy_noun = { "deployment", "dpl_", "/v1/deployments", "deployment_id" };
 static const struct noun tenant_noun = { "tenant", "tnt_", "/v1/tenants", "tenant_id" };
 static const struct noun project_noun = { "project", "prj_", "/v1/projects", "project_id" };
+static const struct noun notice_noun = { "notification", "ntf_", "/v1/notifications", "notification_id" };
 static const struct noun queue_noun = { "queue", "que_", "/v1/queues", "queue_id" };
 static const struct noun secret_noun = { "secret", "sec_", "/v1/secrets", "secret_id" };
 static const struct noun budget_noun = { "budget", "bdg_", "/v1/budgets", "budget_id" };
@@ -230,6 +232,7 @@ const struct command command_table[] = {
       run_rest, "List users", NULL, CMD_LIST, NULL, "GET", "/v1/users", "kind=kind role=role state=state " LIST_FILTERS, NULL,
       "user_id:ID name:NAME kind:KIND state:STATE roles:ROLES has_second_factor:FACTOR last_seen_at:SEEN" },
 #include "cli/table_people.def"
+#include "cli/table_notice.def"
     { "role", "grant", "USER ROLE", 2, 2, NULL, run_rest, "Grant a role to a user", NULL, 0, NULL, "POST", "/v1/role-bindings",
      NULL, "&user_id=@0 role=@1",
       "binding_id:ID user_id:USER role:ROLE" },

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c - falaj-scheduler: wires pools, wake-ups, the loop, the audit sequencer and the ops pages; any number may run, one leads.
+/* main.c - falaj-scheduler: wires pools, wake-ups, the loop, the audit sequencer and the ops pages; any number may run, one
+ * leads.
  *
  *     falaj-scheduler --config=FILE [--section.name=value]… [--help-config]
  *     falaj-scheduler simulate …      (scheduler/simulate/simulate.h: no configuration, no database)
@@ -16,8 +17,10 @@
 #include "audit/retention.h"
 #include "audit/sequencer.h"
 #include "audit/shadow.h"
+#include "audit/tail.h"
 #include "core/base/log.h"
 #include "core/base/notify.h"
+#include "core/crypto/secmem.h"
 #include "core/db/pool.h"
 #include "core/http/ops.h"
 #include "core/redis/wake.h"
@@ -30,6 +33,8 @@
 #include "scheduler/jobs/job.h"
 #include "scheduler/jobs/job_apply.h"
 #include "scheduler/duty/key_keeper.h"
+#include "scheduler/duty/notice_send.h"
+#include "scheduler/duty/notices.h"
 #include "scheduler/duty/budget_watch.h"
 #include "scheduler/duty/queue_usage.h"
 #include "scheduler/duty/dependencies.h"
@@ -54,8 +59,12 @@
 #include "scheduler/mirror/snapshot.h"
 #include "scheduler/simulate/simulate.h"
 #include "tenants/home/residency_facts.h"
+#include "tenants/identity/local_auth.h"
+#include "tenants/notice/delivery.h"
+#include "tenants/notice/person.h"
+#include "tenants/notice/rule.h"
 
-enum { KEYD_TIMEOUT_MS = 2000, START_PAUSE_US = 250000, START_TRIES = 120 };
+enum { KEYD_TIMEOUT_MS = 2000, START_PAUSE_US = 250000, START_TRIES = 120, SECURE_HEAP = 64 << 10 };
 
 struct daemon {
     struct app app;
@@ -68,6 +77,7 @@ struct daemon {
     struct sequence *sequence;
     struct custody *custody;
     struct key_keeper *keeper;
+    struct notice_sender *notices;
     struct ops_server *ops;
     pthread_t signals;
     sigset_t set;
@@ -79,11 +89,16 @@ static const struct stmt *const *const scheduler_lists[] = { residency_stmts, sn
                                                              budget_watch_stmts, queue_usage_stmts, dependencies_stmts,
                                                                  due_jobs_stmts, job_pages_stmts,
                                                              tenant_reaper_stmts, node_scheduler_stmts,
-                                                             lease_end_stmts, job_apply_stmts, key_rewrap_leader_stmts, key_shred_leader_stmts,
-                                                             round_scheduler_stmts, system_facts_stmts, audit_event_stmts, NULL };
+                                                             lease_end_stmts, job_apply_stmts, key_rewrap_leader_stmts,
+                                                                 key_shred_leader_stmts,
+                                                             round_scheduler_stmts, system_facts_stmts, audit_event_stmts,
+                                                             notices_stmts, audit_tail_stmts, notice_rule_daemon_stmts,
+                                                             notice_person_daemon_stmts, notice_delivery_daemon_stmts,
+                                                             local_auth_stmts, NULL };
 static const struct stmt *const *const sequencer_lists[] = { sequencer_stmts, sequencer_head_stmts, sequencer_page_stmts,
                                                        audit_event_stmts,
-                                                             audit_shadow_stmts, audit_anchor_stmts, audit_reconcile_stmts, custody_stmts, NULL };
+                                                             audit_shadow_stmts, audit_anchor_stmts, audit_reconcile_stmts,
+                                                                 custody_stmts, NULL };
 static const struct stmt *const *const retention_lists[] = { audit_retention_drop_stmts, NULL };
 
 static void on_wake(void *ctx, struct str channel, struct str payload)
@@ -136,7 +151,8 @@ static void *wait_for_signal(void *arg)
     return NULL;
 }
 
-static struct db_pool *pool_of(const struct config *c, const char *url, int size, const char *name, const struct stmt *const *const *lists,
+static struct db_pool *pool_of(const struct config *c, const char *url, int size, const char *name,
+    const struct stmt *const *const *lists,
                                bool is_batch)
 {
     return db_pool_new(&(struct db_pool_opts){ .conninfo = url, .size = size, .app_name = name, .lists = lists,
@@ -160,7 +176,7 @@ static enum errc start_database(struct daemon *d, struct err *e)
     const char *url = *c->scheduler_url ? c->scheduler_url : c->db_url;
     if (!*url)
         return FAIL(e, INVALID, "scheduler.url is not set");
-    d->app.pool = pool_of(c, url, 3, "falaj-scheduler", scheduler_lists, true);
+    d->app.pool = pool_of(c, url, 5, "falaj-scheduler", scheduler_lists, true);
     d->app.policies = policies_new();
     d->app.workload = workload_new();
     d->app.claims = &d->claims;
@@ -176,6 +192,15 @@ static enum errc start_database(struct daemon *d, struct err *e)
     return check_pool(d->retention_pool, e);
 }
 
+/* The secrets of webhooks are under the zone's sign-in secret. */
+static enum errc start_notices(struct daemon *d, struct err *e)
+{
+    TRY(secmem_init(SECURE_HEAP, d->config->run_profile == PROFILE_PROD, e));
+    d->app.auth = local_auth_new(d->config);
+    d->notices = notice_sender_new(&d->app, leads, d);
+    return ERR_OK;
+}
+
 static enum errc start_helpers(struct daemon *d, struct err *e)
 {
     static const char *const channels[] = { WAKE_SCHEDULER, WAKE_SUBMITTED, WAKE_AUDIT };
@@ -188,8 +213,10 @@ static enum errc start_helpers(struct daemon *d, struct err *e)
     }
     d->loop = loop_new(&d->app, d->leader);
     if (*c->redis_socket) {
-        struct redis_opts o = { .address = *c->redis_socket == '/' ? arena_printf(c->arena, "unix:%s", c->redis_socket) : c->redis_socket,
-                                .user = *c->redis_user ? c->redis_user : NULL, .password = *c->redis_password ? c->redis_password : NULL };
+        struct redis_opts o = { .address = *c->redis_socket == '/' ? arena_printf(c->arena, "unix:%s",
+            c->redis_socket) : c->redis_socket,
+                                .user = *c->redis_user ? c->redis_user : NULL,
+                                    .password = *c->redis_password ? c->redis_password : NULL };
         d->app.redis = redis_client_new(&o);
         d->listener = wake_listener_new(&o, channels, sizeof channels / sizeof *channels, on_wake, d);
     }
@@ -199,6 +226,8 @@ static enum errc start_helpers(struct daemon *d, struct err *e)
         __atomic_store_n(&d->sequence, sequence_new(&d->app, d->sequencer_pool, zone), __ATOMIC_RELEASE);
     if (d->app.keyd)
         d->keeper = key_keeper_new(&d->app, leads, d);
+    if (d->app.keyd)
+        TRY(start_notices(d, e));
     const struct ops_place at = { c->scheduler_ops_bind, c->scheduler_ops_port, OPS_PORT_SCHEDULER,
                                   c->run_profile == PROFILE_PROD };
     return ops_open(&at, (struct ops_source){ is_ready, print_metrics, d }, &d->ops, e);
@@ -208,6 +237,7 @@ static void stop(struct daemon *d)
 {
     ops_server_free(d->ops);
     wake_listener_free(d->listener);
+    notice_sender_free(d->notices);
     key_keeper_free(d->keeper);
     custody_free(d->custody);
     sequence_free(d->sequence);
@@ -220,6 +250,7 @@ static void stop(struct daemon *d)
     db_pool_free(d->app.pool);
     policies_free(d->app.policies);
     workload_free(d->app.workload);
+    local_auth_free(d->app.auth);
 }
 
 static enum errc run(struct daemon *d, struct err *e)

@@ -28,9 +28,13 @@ static bool is_setting(const char *entry)
                                             "FALAJ_WORKER_", "FALAJ_NODE_", "FALAJ_AUTH_", "FALAJ_APPROVAL_", NULL };
     static const char *const ours[] = { "URL=", "PORT=", "BIND=", "CERT=", "KEY=", "_CA=", "UNIX=", "ZONE=", "POOL=", "NAME=", "DIR=", NULL };
     bool is_one = false;
-    /* Left to whoever looks at metrics, and to whoever has a bucket. */
-    if (strstr(entry, "_OPS_PORT=") || !strncmp(entry, "FALAJ_BLOB_S3_", strlen("FALAJ_BLOB_S3_")))
+    static const char *const wholly[] = { "FALAJ_BLOB_S3_", "FALAJ_SMTP_", "FALAJ_NOTIFY_", NULL };
+    /* Left to whoever looks at metrics, has a bucket or a mail server. */
+    if (strstr(entry, "_OPS_PORT="))
         return !strncmp(entry, "FALAJ_", strlen("FALAJ_"));
+    for (int i = 0; wholly[i]; i++)
+        if (!strncmp(entry, wholly[i], strlen(wholly[i])))
+            return true;
     for (int i = 0; sections[i]; i++)
         is_one |= !strncmp(entry, sections[i], strlen(sections[i]));
     for (int i = 0; is_one && ours[i]; i++) {

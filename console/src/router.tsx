@@ -105,6 +105,7 @@ const routes = [
   page('/queues/$id', ['costs'], () => import('./pages/queues/Queue.tsx'), 'QueueDetail'),
   page('/secrets', ['work'], () => import('./pages/secrets/Secrets.tsx'), 'Secrets'),
   page('/secrets/$id', ['work'], () => import('./pages/secrets/Secret.tsx'), 'SecretDetail'),
+  page('/notifications', ['notify'], () => import('./pages/notices/Notifications.tsx'), 'Notifications'),
   page('/device', ['door'], () => import('./pages/Device.tsx'), 'Device'),
   page('/prices', ['costs'], () => import('./pages/Quotas.tsx'), 'PriceBook'),
   page('/settings', ['door', 'people'], () => import('./pages/settings/Settings.tsx'), 'Settings'),

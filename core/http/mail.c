@@ -126,7 +126,7 @@ static enum errc outcome(CURL *h, CURLcode code, const char *text, struct err *e
         FAIL(e, DEADLINE, "The mail server took too long");
         break;
     case CURLE_LOGIN_DENIED:
-        FAIL(e, UPSTREAM, "The mail server refused the sign-in");
+        FAIL(e, UNAVAILABLE, "The mail server refused the sign-in");
         break;
     case CURLE_USE_SSL_FAILED:
     case CURLE_PEER_FAILED_VERIFICATION:

@@ -6,9 +6,8 @@
  * first byte. Only with is_plain, and to a loopback name, is there no encryption. A whole mail takes MAIL_TIMEOUT_MS at most.
  * mail_message is pure: what a text holds cannot make a header (subject and body are base64; addresses are checked first).
  * Sources: RFC 5321, 5322, 2047, 2045, 3207, 3834. Memory: the arena.
- * Errors of mail_send: INVALID (address, URL), UNAVAILABLE (not reached, TLS refused, told to try again: 4xx), UPSTREAM
- * (refused for
- * good: 5xx, sign-in included), DEADLINE. */
+ * Errors of mail_send: INVALID (address, URL), UNAVAILABLE (not reached, TLS or sign-in refused, told to try again: 4xx),
+ * UPSTREAM (refused for good: 5xx), DEADLINE. */
 #pragma once
 #include <stdbool.h>
 #include "core/base/arena.h"

@@ -2527,6 +2527,117 @@ CREATE TABLE public.node_cert (
 ALTER TABLE ONLY public.node_cert FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.node_cert OWNER TO falaj_owner;
 
+-- Name: notice_cursor; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.notice_cursor (
+    tenant_id uuid NOT NULL,
+    tseq bigint NOT NULL,
+    patrolled_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT notice_cursor_tseq_check CHECK ((tseq >= 0))
+);
+ALTER TABLE ONLY public.notice_cursor FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.notice_cursor OWNER TO falaj_owner;
+
+-- Name: TABLE notice_cursor; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON TABLE public.notice_cursor IS 'How far a tenant''s log was read for notifications; tenants without rules have no row';
+
+-- Name: notice_delivery; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.notice_delivery (
+    tenant_id uuid NOT NULL,
+    delivery_id uuid NOT NULL,
+    notification_id uuid,
+    user_id uuid,
+    target uuid NOT NULL,
+    kind text NOT NULL,
+    event text NOT NULL,
+    source text NOT NULL,
+    resource_kind text DEFAULT ''::text NOT NULL,
+    resource_id text DEFAULT ''::text NOT NULL,
+    name text DEFAULT ''::text NOT NULL,
+    project_id uuid,
+    detail jsonb DEFAULT '{}'::jsonb NOT NULL,
+    at timestamp with time zone NOT NULL,
+    state text DEFAULT 'WAITING'::text NOT NULL,
+    tries bigint DEFAULT 0 NOT NULL,
+    next_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    status bigint,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT notice_delivery_check CHECK (((state = 'WAITING'::text) = (ended_at IS NULL))),
+    CONSTRAINT notice_delivery_check1 CHECK (((kind = 'mail'::text) = (user_id IS NOT NULL))),
+    CONSTRAINT notice_delivery_event_check CHECK ((length(event) <= 64)),
+    CONSTRAINT notice_delivery_kind_check CHECK ((kind = ANY (ARRAY['mail'::text, 'webhook'::text]))),
+    CONSTRAINT notice_delivery_name_check CHECK ((length(name) <= 256)),
+    CONSTRAINT notice_delivery_reason_check CHECK ((length(reason) <= 512)),
+    CONSTRAINT notice_delivery_resource_id_check CHECK ((length(resource_id) <= 256)),
+    CONSTRAINT notice_delivery_resource_kind_check CHECK ((length(resource_kind) <= 64)),
+    CONSTRAINT notice_delivery_source_check CHECK ((length(source) <= 128)),
+    CONSTRAINT notice_delivery_state_check CHECK ((state = ANY (ARRAY['WAITING'::text, 'DELIVERED'::text, 'DEAD'::text])))
+);
+ALTER TABLE ONLY public.notice_delivery FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.notice_delivery OWNER TO falaj_owner;
+
+-- Name: TABLE notice_delivery; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON TABLE public.notice_delivery IS 'What is to be sent, and what became of it';
+
+-- Name: notice_person; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.notice_person (
+    tenant_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    address text NOT NULL,
+    confirmed_at timestamp with time zone,
+    code_hash bytea,
+    code_until timestamp with time zone,
+    code_tries bigint DEFAULT 0 NOT NULL,
+    language text DEFAULT 'en'::text NOT NULL,
+    events text[] DEFAULT '{}'::text[] NOT NULL,
+    updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT notice_person_address_check CHECK (((length(address) >= 3) AND (length(address) <= 254))),
+    CONSTRAINT notice_person_code_hash_check CHECK ((length(code_hash) = 32)),
+    CONSTRAINT notice_person_code_tries_check CHECK ((code_tries >= 0)),
+    CONSTRAINT notice_person_events_check CHECK ((cardinality(events) <= 32)),
+    CONSTRAINT notice_person_language_check CHECK ((language = ANY (ARRAY['en'::text, 'ar'::text])))
+);
+ALTER TABLE ONLY public.notice_person FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.notice_person OWNER TO falaj_owner;
+
+-- Name: TABLE notice_person; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON TABLE public.notice_person IS 'Where a person gets mail, in which language, and of which events of their own';
+
+-- Name: notice_rule; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.notice_rule (
+    tenant_id uuid NOT NULL,
+    notification_id uuid NOT NULL,
+    project_id uuid,
+    name text NOT NULL,
+    kind text NOT NULL,
+    state text DEFAULT 'ACTIVE'::text NOT NULL,
+    events text[] NOT NULL,
+    url text,
+    recipients uuid[] DEFAULT '{}'::uuid[] NOT NULL,
+    wait_minutes bigint DEFAULT 60 NOT NULL,
+    sealed bytea,
+    zone text,
+    version bigint DEFAULT 1 NOT NULL,
+    created_by uuid NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT notice_rule_check CHECK (((kind = 'webhook'::text) = (url IS NOT NULL))),
+    CONSTRAINT notice_rule_check1 CHECK (((kind = 'webhook'::text) = ((sealed IS NOT NULL) AND (zone IS NOT NULL)))),
+    CONSTRAINT notice_rule_check2 CHECK (((kind = 'mail'::text) = (cardinality(recipients) > 0))),
+    CONSTRAINT notice_rule_events_check CHECK (((cardinality(events) >= 1) AND (cardinality(events) <= 32))),
+    CONSTRAINT notice_rule_kind_check CHECK ((kind = ANY (ARRAY['mail'::text, 'webhook'::text]))),
+    CONSTRAINT notice_rule_name_check CHECK (((length(name) >= 1) AND (length(name) <= 64))),
+    CONSTRAINT notice_rule_recipients_check CHECK ((cardinality(recipients) <= 50)),
+    CONSTRAINT notice_rule_state_check CHECK ((state = ANY (ARRAY['ACTIVE'::text, 'PAUSED'::text]))),
+    CONSTRAINT notice_rule_url_check CHECK (((length(url) >= 8) AND (length(url) <= 512))),
+    CONSTRAINT notice_rule_wait_minutes_check CHECK (((wait_minutes >= 1) AND (wait_minutes <= 10080)))
+);
+ALTER TABLE ONLY public.notice_rule FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.notice_rule OWNER TO falaj_owner;
+
+-- Name: TABLE notice_rule; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON TABLE public.notice_rule IS 'Which events of a tenant are told to whom, by mail or by a webhook';
+
 -- Name: object; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.object (
     tenant_id uuid NOT NULL,
@@ -3498,6 +3609,30 @@ ALTER TABLE ONLY public.node
 ALTER TABLE ONLY public.node
     ADD CONSTRAINT node_pkey PRIMARY KEY (node_id);
 
+-- Name: notice_cursor notice_cursor_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.notice_cursor
+    ADD CONSTRAINT notice_cursor_pkey PRIMARY KEY (tenant_id);
+
+-- Name: notice_delivery notice_delivery_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.notice_delivery
+    ADD CONSTRAINT notice_delivery_pkey PRIMARY KEY (tenant_id, delivery_id);
+
+-- Name: notice_delivery notice_delivery_tenant_id_target_source_key; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.notice_delivery
+    ADD CONSTRAINT notice_delivery_tenant_id_target_source_key UNIQUE (tenant_id, target, source);
+
+-- Name: notice_person notice_person_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.notice_person
+    ADD CONSTRAINT notice_person_pkey PRIMARY KEY (tenant_id, user_id);
+
+-- Name: notice_rule notice_rule_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.notice_rule
+    ADD CONSTRAINT notice_rule_pkey PRIMARY KEY (tenant_id, notification_id);
+
+-- Name: notice_rule notice_rule_tenant_id_name_key; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.notice_rule
+    ADD CONSTRAINT notice_rule_tenant_id_name_key UNIQUE (tenant_id, name);
+
 -- Name: object object_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.object
     ADD CONSTRAINT object_pkey PRIMARY KEY (tenant_id, object_id);
@@ -3892,6 +4027,12 @@ CREATE INDEX node_search ON public.node USING gin (name public.gin_trgm_ops);
 -- Name: node_zone; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX node_zone ON public.node USING btree (zone, node_id);
 
+-- Name: notice_due; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX notice_due ON public.notice_delivery USING btree (tenant_id, kind, next_at) WHERE (state = 'WAITING'::text);
+
+-- Name: notice_ended; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX notice_ended ON public.notice_delivery USING btree (ended_at) WHERE (state <> 'WAITING'::text);
+
 -- Name: object_place; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX object_place ON public.object USING btree (tenant_id, zone, kind, object_id) WHERE (kind = ANY (ARRAY['dataset'::text, 'model'::text]));
 
@@ -4203,6 +4344,22 @@ ALTER TABLE public.node ENABLE ALWAYS TRIGGER audit_shadow;
 -- Name: node_cert audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.node_cert FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.node_cert ENABLE ALWAYS TRIGGER audit_shadow;
+
+-- Name: notice_cursor audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.notice_cursor FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.notice_cursor ENABLE ALWAYS TRIGGER audit_shadow;
+
+-- Name: notice_delivery audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.notice_delivery FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.notice_delivery ENABLE ALWAYS TRIGGER audit_shadow;
+
+-- Name: notice_person audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.notice_person FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.notice_person ENABLE ALWAYS TRIGGER audit_shadow;
+
+-- Name: notice_rule audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.notice_rule FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.notice_rule ENABLE ALWAYS TRIGGER audit_shadow;
 
 -- Name: object audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.object FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -4559,6 +4716,22 @@ ALTER TABLE public.node ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 -- Name: node_cert audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.node_cert FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.node_cert ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
+-- Name: notice_cursor audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.notice_cursor FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.notice_cursor ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
+-- Name: notice_delivery audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.notice_delivery FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.notice_delivery ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
+-- Name: notice_person audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.notice_person FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.notice_person ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
+-- Name: notice_rule audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.notice_rule FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.notice_rule ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
 -- Name: object audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.object FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -5029,6 +5202,14 @@ ALTER TABLE ONLY public.model_version
 ALTER TABLE ONLY public.node
     ADD CONSTRAINT node_zone_fkey FOREIGN KEY (zone) REFERENCES public.zone(code);
 
+-- Name: notice_person notice_person_tenant_id_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.notice_person
+    ADD CONSTRAINT notice_person_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES public.app_user(tenant_id, user_id);
+
+-- Name: notice_rule notice_rule_tenant_id_project_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.notice_rule
+    ADD CONSTRAINT notice_rule_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES public.project(tenant_id, project_id);
+
 -- Name: object object_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.object
     ADD CONSTRAINT object_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenant(tenant_id);
@@ -5375,6 +5556,12 @@ CREATE POLICY in_projects ON public.model_version AS RESTRICTIVE TO falaj_app US
    FROM public.model m
   WHERE ((m.tenant_id = model_version.tenant_id) AND (m.model_id = model_version.model_id))))));
 
+-- Name: notice_delivery in_projects; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY in_projects ON public.notice_delivery AS RESTRICTIVE TO falaj_app USING (public.project_visible(project_id));
+
+-- Name: notice_rule in_projects; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY in_projects ON public.notice_rule AS RESTRICTIVE TO falaj_app USING (public.project_visible(project_id));
+
 -- Name: project in_projects; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY in_projects ON public.project AS RESTRICTIVE TO falaj_app USING (public.project_visible(project_id));
 
@@ -5467,6 +5654,18 @@ ALTER TABLE public.model_version ENABLE ROW LEVEL SECURITY;
 
 -- Name: node_cert; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.node_cert ENABLE ROW LEVEL SECURITY;
+
+-- Name: notice_cursor; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.notice_cursor ENABLE ROW LEVEL SECURITY;
+
+-- Name: notice_delivery; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.notice_delivery ENABLE ROW LEVEL SECURITY;
+
+-- Name: notice_person; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.notice_person ENABLE ROW LEVEL SECURITY;
+
+-- Name: notice_rule; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.notice_rule ENABLE ROW LEVEL SECURITY;
 
 -- Name: object; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.object ENABLE ROW LEVEL SECURITY;
@@ -5614,6 +5813,18 @@ CREATE POLICY own_tenant ON public.model TO falaj_app USING ((tenant_id = (curre
 
 -- Name: model_version own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.model_version TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
+
+-- Name: notice_cursor own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY own_tenant ON public.notice_cursor TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
+
+-- Name: notice_delivery own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY own_tenant ON public.notice_delivery TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
+
+-- Name: notice_person own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY own_tenant ON public.notice_person TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
+
+-- Name: notice_rule own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY own_tenant ON public.notice_rule TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
 -- Name: object own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.object TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
@@ -5888,6 +6099,18 @@ CREATE POLICY system ON public.model_version TO falaj_owner, falaj_system, falaj
 -- Name: node_cert system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.node_cert TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
+-- Name: notice_cursor system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.notice_cursor TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
+-- Name: notice_delivery system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.notice_delivery TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
+-- Name: notice_person system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.notice_person TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
+-- Name: notice_rule system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.notice_rule TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
 -- Name: object system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.object TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
@@ -6068,6 +6291,24 @@ GRANT ALL ON FUNCTION public.authn_token_used(tenants uuid[], tokens uuid[], add
 -- Name: TABLE role_binding; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,INSERT,DELETE ON TABLE public.role_binding TO falaj_app;
 GRANT SELECT,INSERT,DELETE ON TABLE public.role_binding TO falaj_system;
+
+-- Name: COLUMN role_binding.tenant_id; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT(tenant_id) ON TABLE public.role_binding TO falaj_scheduler;
+
+-- Name: COLUMN role_binding.user_id; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT(user_id) ON TABLE public.role_binding TO falaj_scheduler;
+
+-- Name: COLUMN role_binding.role; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT(role) ON TABLE public.role_binding TO falaj_scheduler;
+
+-- Name: COLUMN role_binding.place; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT(place) ON TABLE public.role_binding TO falaj_scheduler;
+
+-- Name: COLUMN role_binding.valid_from; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT(valid_from) ON TABLE public.role_binding TO falaj_scheduler;
+
+-- Name: COLUMN role_binding.valid_until; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT(valid_until) ON TABLE public.role_binding TO falaj_scheduler;
 
 -- Name: FUNCTION checkpoint_book(t uuid, bytes bigint); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.checkpoint_book(t uuid, bytes bigint) FROM PUBLIC;
@@ -6390,6 +6631,15 @@ GRANT UPDATE(last_used_ip) ON TABLE public.api_token TO falaj_system;
 -- Name: TABLE app_user; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,INSERT,UPDATE ON TABLE public.app_user TO falaj_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.app_user TO falaj_system;
+
+-- Name: COLUMN app_user.tenant_id; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT(tenant_id) ON TABLE public.app_user TO falaj_scheduler;
+
+-- Name: COLUMN app_user.user_id; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT(user_id) ON TABLE public.app_user TO falaj_scheduler;
+
+-- Name: COLUMN app_user.state; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT(state) ON TABLE public.app_user TO falaj_scheduler;
 
 -- Name: TABLE approval; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,INSERT,UPDATE ON TABLE public.approval TO falaj_app;
@@ -6738,6 +6988,26 @@ GRANT SELECT,DELETE ON TABLE public.model_version TO falaj_system;
 GRANT SELECT,DELETE ON TABLE public.node_cert TO falaj_system;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.node_cert TO falaj_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.node_cert TO falaj_worker_api;
+
+-- Name: TABLE notice_cursor; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.notice_cursor TO falaj_system;
+GRANT SELECT,INSERT ON TABLE public.notice_cursor TO falaj_app;
+GRANT SELECT,UPDATE ON TABLE public.notice_cursor TO falaj_scheduler;
+
+-- Name: TABLE notice_delivery; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.notice_delivery TO falaj_system;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.notice_delivery TO falaj_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.notice_delivery TO falaj_scheduler;
+
+-- Name: TABLE notice_person; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.notice_person TO falaj_system;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.notice_person TO falaj_app;
+GRANT SELECT ON TABLE public.notice_person TO falaj_scheduler;
+
+-- Name: TABLE notice_rule; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.notice_rule TO falaj_system;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.notice_rule TO falaj_app;
+GRANT SELECT ON TABLE public.notice_rule TO falaj_scheduler;
 
 -- Name: TABLE object; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,INSERT,UPDATE ON TABLE public.object TO falaj_app;

@@ -63,6 +63,7 @@ def invited(p, boss, tenant):
     own.must("POST", "/v1/jobs", {"name": "counting", "kind": "noop", "spec": {}})
     view = {"list": "/v1/jobs", "name": MARKS["view"], "query": "?q=" + MARKS["looked for"], "shared": True}
     own.must("POST", "/v1/views", view)
+    own.must("PUT", "/v1/me/notifications", {"address": MARKS["mail"], "events": ["job-failed"]})
     assert own.call("POST", "/v1/invitations", {"name": "x", "roles": ["viewer"]})[0] == 403
     elsewhere = Api(p.url, token["token"])
     assert elsewhere.call("GET", "/v1/me")[0] in (401, 403)                         # not from there

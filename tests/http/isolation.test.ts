@@ -50,6 +50,10 @@ async function makeSide(): Promise<Side> {
   ids['user_id'] = user.user_id;
   const view = { list: '/v1/jobs', name: canary, query: `?q=${canary}`, shared: true };
   ids['view_id'] = must(await admin.post('/v1/views', view), 201).view_id;
+  const hook = { name: canary, kind: 'webhook', url: `https://hooks.example/${canary}`, events: ['job-failed'] };
+  ids['notification_id'] = must(await admin.post('/v1/notifications', hook), 201).notification_id;
+  must(await admin.post(`/v1/notifications/${ids['notification_id']}/test`), 202);
+  ids['delivery_id'] = must(await admin.get('/v1/notification-deliveries'), 200).data[0].delivery_id;
   ids['binding_id'] = must(await admin.get(`/v1/role-bindings?user_id=${user.user_id}`), 200).data[0].binding_id;
   ids['token_id'] = must(await admin.post('/v1/api-tokens', { name: canary, user_id: user.user_id }), 201).token_id;
   const project = must(await admin.post('/v1/projects', { name: canary }), 201);

@@ -249,6 +249,8 @@ describe('a repeated call', () => {
     '/v1/deployments': async () => ({ body: () => ({ name: word(), model_id: modelId }) }),
     '/v1/projects': async () => ({ body: () => ({ name: word() }) }),
     '/v1/secrets': async () => ({ body: () => ({ name: word() }) }),
+    '/v1/notifications': async () => ({
+      secret: true, body: () => ({ name: word(), kind: 'webhook', url: 'https://hooks.example/x', events: ['job-failed'] }) }),
     '/v1/queues': async () => ({ body: () => ({ name: word() }) }),
     '/v1/views': async () => ({ body: () => ({ list: '/v1/jobs', name: word(), query: '?state=FAILED' }) }),
     '/v1/invitations': async () => ({ secret: true, body: () => ({ name: word(), roles: ['viewer'] }) }),

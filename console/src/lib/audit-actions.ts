@@ -81,6 +81,10 @@ node.join_token
 node.quarantine
 node.register
 node.renew
+notification.dead
+notification.own
+notification.send
+notification.set
 person.erase
 person.erase_again
 person.read

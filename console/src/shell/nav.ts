@@ -61,6 +61,7 @@ export const NAV: Group[] = [
       { to: '/quotas', key: 'nav.quotas', perm: 'quota:read', letter: 'q' },
       { to: '/secrets', key: 'nav.secrets', perm: 'secret:read', letter: 'c' },
       { to: '/queues', key: 'nav.queues', perm: 'queue:read', letter: 'f' },
+      { to: '/notifications', key: 'nav.notices' },
       { to: '/settings', key: 'nav.settings', letter: 's' },
     ],
   },

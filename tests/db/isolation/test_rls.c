@@ -90,6 +90,12 @@ static void fill(struct uuid t)
         " ('%s', md5('%s')::uuid, 'j', 'noop', '{}', '%s');"
         "INSERT INTO job_dependency (tenant_id, job_id, on_job_id, type) VALUES ('%s', '%s', md5('%s')::uuid, 'afterok')",
         id, id, hex(u), id, id, id);
+    sql("INSERT INTO notice_rule (tenant_id, notification_id, name, kind, events, url, sealed, zone, created_by) VALUES"
+        " ('%s', '%s', 'n', 'webhook', '{job-failed}', 'https://x.example/', 'x', 'z', '%s');"
+        "INSERT INTO notice_person (tenant_id, user_id, address) VALUES ('%s', '%s', 'u@x.example');"
+        "INSERT INTO notice_cursor (tenant_id, tseq) VALUES ('%s', 0)", id, id, hex(u), id, hex(u), id);
+    sql("INSERT INTO notice_delivery (tenant_id, delivery_id, notification_id, target, kind, event, source, at) VALUES"
+        " ('%s', '%s', '%s', '%s', 'webhook', 'test', 's', now())", id, id, id, id);
     sql("INSERT INTO saved_view (tenant_id, view_id, owner_id, list, name, query, shared) VALUES"
         " ('%s', '%s', '%s', '/v1/jobs', 'v', '', true)", id, id, hex(u));
     sql("INSERT INTO checkpoint (tenant_id, job_id, object_id, fence) VALUES ('%s', '%s', '%s', 1)", id, id, id);
