@@ -3,12 +3,10 @@
  * known here alone;
  * the database knows them as due again in NOTICE_CLAIM_S, which is more than a call may take. */
 #include "scheduler/duty/notice_send.h"
-#include "audit/event.h"
 #include "core/base/assert.h"
 #include "core/base/beat.h"
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
-#include "core/crypto/rand.h"
 #include "core/crypto/secmem.h"
 #include "core/crypto/webhook.h"
 #include "core/db/run_tx.h"
@@ -16,6 +14,7 @@
 #include "core/http/mux.h"
 #include "core/table/config.h"
 #include "core/table/metrics.h"
+#include "scheduler/duty/notice_mail.h"
 #include "scheduler/duty/notices.h"
 #include "tenants/identity/outside.h"
 #include "tenants/notice/delivery.h"
@@ -23,10 +22,9 @@
 #include "tenants/notice/text.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-enum { ARENA_MAX = 64 << 20, FLIGHT_ARENA = 1 << 20, REST_US = 500000, CONNECT_MS = 3000, MAILS = 4, PASSWORD_MAX = 512,
+enum { ARENA_MAX = 64 << 20, FLIGHT_ARENA = 1 << 20, REST_US = 500000, CONNECT_MS = 3000, MAILS = 4,
     PRUNE = 1000,
        PRUNE_EVERY_US = 600000000 };
 _Static_assert(NOTICE_CALL_MS / 1000 < NOTICE_CLAIM_S && MAILS * MAIL_TIMEOUT_MS / 1000 < NOTICE_CLAIM_S,
@@ -61,52 +59,12 @@ struct notice_sender {
     struct beat *gather, *web, *mail;
 };
 
-int64_t notice_pause_ms(int64_t tries, int64_t pause_ms)
-{
-    static const int64_t factors[] = { 1, 60, 360, 1440, 3600, 7200 };
-    enum { STEPS = sizeof factors / sizeof *factors };
-    const int64_t week_ms = INT64_C(604800000), f = factors[tries < 1 ? 0 : tries > STEPS ? STEPS - 1 : tries - 1];
-    return pause_ms > week_ms / f ? week_ms : pause_ms * f;
-}
-
-/* Up to a fifth more or less, so that what failed together does not come back together. */
-static int64_t jitter(int64_t ms)
-{
-    struct err e = { 0 };
-    uint16_t n = 0;
-    if (rand_bytes(&n, sizeof n, &e) != ERR_OK)
-        return ms;
-    return ms - ms / 5 + ms * 2 / 5 * n / UINT16_MAX;
-}
-
 static struct work work_of(const struct app *app, struct arena *a)
 {
     return (struct work){ .app = app, .arena = a, .now_us = clock_wall_us(app->clock) };
 }
 
 /* --- what came of it --- */
-
-static enum errc note_dead(struct work *w, const struct notice_result *r, struct err *e)
-{
-    struct audit_event ev = audit_event_of(w, AUDIT_NOTICE_DEAD);
-    ev.tenant_id = r->tenant_id;
-    ev.resource_kind = STR("delivery");
-    ev.resource_prefix = "ntd";
-    ev.resource_id = r->delivery_id;
-    ev.error = ERR_UPSTREAM;
-    if (!uuid_is_nil(r->notification_id))
-        audit_event_detail(&ev, AUDIT_D_STR("notification", id_text(w->arena, "ntf", r->notification_id)));
-    audit_event_detail(&ev, AUDIT_D_INT("status", r->status));
-    return audit_append(w, &ev, e);
-}
-
-static enum errc write_results(struct work *w, const struct notice_result *r, size_t n, struct err *e)
-{
-    for (size_t i = 0; i < n; i++)
-        if (str_eq_c(r[i].state, "DEAD"))
-            TRY(note_dead(w, &r[i], e));
-    return notice_settle(w, r, n, e);
-}
 
 static void settle(struct notice_sender *s, struct arena *a, const char *kind, const struct notice_result *r, size_t n)
 {
@@ -115,22 +73,13 @@ static void settle(struct notice_sender *s, struct arena *a, const char *kind, c
     for (size_t i = 0; i < n; i++)
         metrics_inc(M_notifications_total, kind, str_eq_c(r[i].state, "DELIVERED") ? "delivered" : str_eq_c(r[i].state,
             "DEAD") ? "dead" : "failed");
-    if (n && RUN_SYSTEM(&w, s->app->pool, 0, write_results(&w, r, n, &e), &e) != ERR_OK)
+    if (n && RUN_SYSTEM(&w, s->app->pool, 0, notice_write(&w, r, n, &e), &e) != ERR_OK)
         log_err(LOG_WARN, "notices.settle", &e);        /* they are due again by their claim */
-}
-
-static struct notice_result result_of(struct notice_sender *s, struct uuid tenant, struct uuid delivery, struct uuid rule,
-    int64_t tries)
-{
-    const bool is_last = tries >= s->app->config->notify_tries;
-    return (struct notice_result){ .tenant_id = tenant, .delivery_id = delivery, .notification_id = rule,
-        .state = str_c(is_last ? "DEAD" : "WAITING"), .reason = STR(""),
-        .pause_ms = jitter(notice_pause_ms(tries, s->app->config->notify_pause_ms)) };
 }
 
 static struct notice_result result_of_flight(struct notice_sender *s, struct arena *a, const struct flight *f)
 {
-    struct notice_result r = result_of(s, f->tenant_id, f->delivery_id, f->notification_id, f->tries);
+    struct notice_result r = notice_result_of(s->app, f->tenant_id, f->delivery_id, f->notification_id, f->tries);
     r.status = f->status;
     if (f->rc == ERR_OK && f->status >= 200 && f->status < 300)
         r.state = STR("DELIVERED");
@@ -252,7 +201,7 @@ static enum errc start(struct notice_sender *s, const struct notice_claimed *d, 
 static bool launch(struct notice_sender *s, const struct notice_claimed *d, struct str secret, enum errc rc, struct err *e,
     struct notice_result *ret)
 {
-    *ret = result_of(s, d->tenant_id, d->delivery_id, d->notification_id, d->tries);
+    *ret = notice_result_of(s->app, d->tenant_id, d->delivery_id, d->notification_id, d->tries);
     if (!d->url.ptr) {
         ret->state = STR("DEAD");
         ret->reason = STR("The notification was removed");
@@ -344,56 +293,6 @@ static int64_t web_turn(void *ctx, bool is_woken)
 
 /* --- mail --- */
 
-/* The first line of the file; STR_NULL: it cannot be read. */
-static const char *password_read(struct arena *a, const char *path)
-{
-    char line[PASSWORD_MAX] = "";
-    FILE *f = fopen(path, "re");
-    const bool is_read = f && fgets(line, sizeof line, f);
-    if (f)
-        fclose(f);
-    line[strcspn(line, "\r\n")] = 0;
-    const char *ret = is_read ? str_z(a, str_c(line)) : NULL;
-    secret_wipe(line, sizeof line);
-    return ret;
-}
-
-static enum errc send_mail(struct notice_sender *s, const struct notice_claimed *d, struct err *e)
-{
-    struct arena *a = s->mail_arena;
-    const struct config *cfg = s->app->config;
-    struct mail m = { .from = str_c(cfg->smtp_from), .to = d->address, .id = id_text(a, "ntd", d->delivery_id),
-                      .language = str_eq_c(d->language, "ar") ? "ar" : "en", .at_us = clock_wall_us(s->app->clock) };
-    struct mail_server to = { .url = cfg->smtp_url, .ca_file = *cfg->smtp_ca ? cfg->smtp_ca : NULL,
-        .is_plain = cfg->smtp_encryption == 1 };
-    if (*cfg->smtp_user) {
-        to.user = cfg->smtp_user;
-        to.password = password_read(a, cfg->smtp_password_file);
-        if (!to.password)
-            return FAIL(e, UNAVAILABLE, "The mail server's password cannot be read (smtp.password_file)");
-    }
-    notice_text_mail(a, d, cfg->api_public_url, &m.subject, &m.text);
-    return mail_send(a, &to, &m, e);
-}
-
-static struct notice_result mail_one(struct notice_sender *s, const struct notice_claimed *d)
-{
-    struct notice_result r = result_of(s, d->tenant_id, d->delivery_id, d->notification_id, d->tries);
-    struct err e = { 0 };
-    const char *never = !*s->app->config->smtp_url ? "No mail server is set up here (smtp.url)"
-                      : !d->address.ptr ? "This member has no confirmed address, or is not active any more" : NULL;
-    const enum errc rc = never ? ERR_UNPROCESSABLE : send_mail(s, d, &e);
-    if (rc == ERR_OK)
-        r.state = STR("DELIVERED");
-    else if (never || rc == ERR_UPSTREAM || rc == ERR_INVALID)
-        r.state = STR("DEAD");
-    if (rc != ERR_OK)
-        r.reason = str_fmt(s->mail_arena, "%s", never ? never : e.msg);
-    if (rc != ERR_OK && !never)
-        log_err(LOG_WARN, "notices.mail", &e);
-    return r;
-}
-
 static void prune(struct notice_sender *s)
 {
     struct work w = work_of(s->app, s->mail_arena);
@@ -421,7 +320,7 @@ static int64_t mail_turn(void *ctx, bool is_woken)
     if (RUN_SYSTEM(&w, s->app->pool, 0, notice_claim(&w, "mail", 1, NULL, 0, MAILS, &list, &e), &e) != ERR_OK)
         log_err(LOG_WARN, "notices.claim", &e);
     for (size_t i = 0; i < list.n; i++)
-        results[i] = mail_one(s, (const struct notice_claimed *)list.items + i);
+        results[i] = notice_mail(s->app, s->mail_arena, (const struct notice_claimed *)list.items + i);
     settle(s, s->mail_arena, "mail", results, list.n);
     return list.n ? 0 : REST_US;
 }

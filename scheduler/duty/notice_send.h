@@ -25,6 +25,3 @@ enum { NOTICE_CALLS = 64, NOTICE_SHARE = 4, NOTICE_CALL_MS = 10000, NOTICE_ANSWE
 struct notice_sender;
 struct notice_sender *notice_sender_new(const struct app *app, bool (*is_leading)(void *ctx), void *ctx);
 void notice_sender_free(struct notice_sender *s);           /* calls under way are ended and made again later; NULL is fine */
-
-/* Pure. The pause after so many tries, without chance: pause_ms times 1, 60, 360, 1440, 3600, 7200, 7200, …, a week at most. */
-int64_t notice_pause_ms(int64_t tries, int64_t pause_ms);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// notifications.test.ts - rules are their tenant's administrators', secrets are shown once, and a person's own choice is nobody else's.
+// notifications.test.ts - rules are their tenant's administrators', secrets are shown once, a person's choice is theirs.
 // What is really sent: tests/e2e/notifications.py.
 import { beforeAll, expect, inject, test } from 'vitest';
 import { makePerson, makeTenant, must, problemOf, type Api, type Ready } from '../harness.ts';
@@ -8,7 +8,8 @@ const ready: Ready = inject('falaj');
 let admin: Api;
 let huda: Api;
 let stranger: Api;
-const hook = (name: string, over = {}) => ({ name, kind: 'webhook', url: 'https://hooks.example/x', events: ['job-failed'], ...over });
+const hook = (name: string, over = {}) => ({
+  name, kind: 'webhook', url: 'https://hooks.example/x', events: ['job-failed'], ...over });
 
 beforeAll(async () => {
   admin = (await makeTenant(ready)).api;
@@ -62,7 +63,8 @@ test('a person chooses their own, and nothing is confirmed without the code', as
   const bad = await huda.put('/v1/me/notifications', { address: 'a@x.example\r\nBcc: b@y.example' });
   expect(problemOf(bad)).toMatchObject({ errors: [{ pointer: '/address' }] });
   expect((await huda.put('/v1/me/notifications', { address: 'h@x.example', events: ['audit-alert'] })).status).toBe(422);
-  const set = must(await huda.put('/v1/me/notifications', { address: 'h@x.example', events: ['job-failed'], language: 'ar' }), 200);
+  const choice = { address: 'h@x.example', events: ['job-failed'], language: 'ar' };
+  const set = must(await huda.put('/v1/me/notifications', choice), 200);
   expect(set).toMatchObject({ address: 'h@x.example', language: 'ar', events: ['job-failed'] });
   expect(set.confirmed_at).toBeUndefined();
   expect((await huda.put('/v1/me/notifications', { address: 'i@x.example' })).status).toBe(429);
