@@ -59,10 +59,12 @@ static int write_body(struct cli *c, struct str *ret)
     if (!are_numbers(c))
         return CLI_USAGE;
     if (c->nargs > 1) {
+        ask.has_text_input = true;
         ask.text_input = str_c(c->args[1]);
         if (str_eq_c(ask.text_input, "-") && cli_read_file(c->arena, "-", PROMPT_MAX, &ask.text_input, &e) != ERR_OK)
             return cli_fail_err(c, &e, NULL);
     }
+    ask.has_input_ids = tokens != NULL;
     int rc = tokens ? read_ids(c, str_c(tokens), &ask.input_ids) : CLI_OK;
     if (rc != CLI_OK)
         return rc;

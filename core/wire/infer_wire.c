@@ -50,10 +50,10 @@ SCHEMA_EXTERN(infer_reply, "An answer", FIELD(infer_reply, model_name, F_ALWAYS,
 
 SCHEMA_EXTERN(
     text_ask, "A call for text", FIELD(text_ask, id, 0, .min = 0, .max = 255, .doc = "The caller's own mark; the answer has it"),
-    FIELD(text_ask, text_input, 0, .min = 0, .max = 1 << 20,
-          .doc = "What the text goes on from. For models that came with their vocabulary; others take input_ids"),
-    FIELD_I64S(text_ask, input_ids, 0, .min = 1, .max = 16384, .item_min = 0, .item_max = 1 << 20,
-               .doc = "Tokens instead of text_input"),
+    FIELD_OPT(text_ask, text_input, 0, .min = 0, .max = 1 << 20,
+              .doc = "What the text goes on from. For models that came with their vocabulary; others take input_ids"),
+    FIELD_I64S(text_ask, input_ids, 0, .has = offsetof(struct text_ask, has_input_ids) + 1, .min = 1, .max = 16384, .item_min = 0,
+               .item_max = 1 << 20, .doc = "Tokens instead of text_input"),
     FIELD(
         text_ask, parameters, 0, .max = 65536,
         .doc =

@@ -69,7 +69,9 @@ void infer_signature_print(struct buf *out, const struct infer_signature *s);
 enum { TEXT_TOKENS_USUAL = 128, TEXT_STOP_TOKENS_MAX = 64 };
 
 struct text_ask {
-    struct str id, text_input;
+    struct str id;
+    bool has_text_input, has_input_ids; /* one of the two */
+    struct str text_input;
     struct slice input_ids;             /* int64_t */
     struct json parameters;
 };

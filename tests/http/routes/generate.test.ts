@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // generate.test.ts - text over HTTP: a decoder learns a text whose shard holds its vocabulary, is deployed, and goes on from a
 // prompt, whole or piece by piece; what it refuses, what others see of it, and what a client who leaves or floods costs.
+import { execFile } from 'node:child_process';
 import { request, type ClientRequest, type IncomingMessage } from 'node:http';
 import { beforeAll, expect, inject, test } from 'vitest';
 import { train, until } from '../client.ts';
-import { makeTenant, must, problemOf, type Api, type Ready, type Reply } from '../harness.ts';
+import { binary, makeTenant, must, problemOf, type Api, type Ready, type Reply } from '../harness.ts';
 
 const ready: Ready = inject('falaj');
 const VOCABULARY = 'falaj-bpe 1\n257\n';
@@ -141,6 +142,19 @@ test('who leaves gives the place back, and who asks for more than may wait is to
   }
   expect(refused?.headers['retry-after']).toBe('1');
   must(await generate(ask('the ', { max_tokens: 1 })), 200);
+}, 60_000);
+
+test('falaj generate shows the text, whole, as it is made, and as JSON', async () => {
+  const env = { ...process.env, FALAJ_URL: ready.api_url, FALAJ_TOKEN: t.token };
+  const falaj = (...args: string[]): Promise<string> =>
+    new Promise((done, fail) => execFile(binary('falaj'), ['generate', 'writer', ...args], { env },
+      (e, out, err) => (e ? fail(new Error(err)) : done(out))));
+  expect(await falaj('the water of ', '--max-tokens', '13')).toBe('falaj flows. \n');
+  expect(await falaj('the water of ', '--max-tokens', '40', '--stop', 'flow', '--stream')).toBe('falaj \n');
+  expect(await falaj('--tokens', [...Buffer.from('of fal')].join(','), '--max-tokens', '2')).toBe('aj\n');
+  const hot = ['the ', '--temperature', '3', '--seed', '5', '--top-k', '50', '--top-p', '0.9', '--max-tokens', '9'];
+  expect(await falaj(...hot, '--stream')).toBe(await falaj(...hot));
+  expect(JSON.parse(await falaj('the water of ', '--max-tokens', '1', '-o', 'json')).generated_tokens).toBe(1);
 }, 60_000);
 
 test('calls are counted, and the settings of a decoder are the deployment\'s', async () => {
