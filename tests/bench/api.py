@@ -76,7 +76,7 @@ def with_checkpoint(p, seconds, f):
 def bench_submit(p, tokens, a):
     """Scheduler (with the audit sequencer) and worker stand still: pgbench has neither. A checkpoint falls into every run of both."""
     pause(p, ("scheduler", "worker"), signal.SIGSTOP)
-    wrk(p, tokens, 1, body=BODY)        # each person's key for audit events is made with the first call
+    wrk(p, tokens, 1, body=BODY)        # first calls make keys, look tokens up and plan statements
     spec = BODY
     h = "ab" * 32
     one, peer_many, many = [], [], []
