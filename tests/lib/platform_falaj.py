@@ -97,7 +97,7 @@ def person(api, name, role):
 class Platform:
     """data: a folder that outlives falaj dev (start() again works on it); without it everything is thrown away at the end."""
 
-    def __init__(self, settings=None, args=(), start_timeout=60, data=None):
+    def __init__(self, settings=None, args=(), start_timeout=180, data=None):
         limits = ("RATE_TENANT", "RATE_PRINCIPAL", "RATE_ADDRESS", "AUTH_ATTEMPTS")
         self.env = {**os.environ, **{f"FALAJ_{x}_PER_MINUTE": "0" for x in limits}, **(settings or {})}
         self.log_path = f"/tmp/falaj-test-{os.getpid()}-{int(time.time() * 1000)}.log"
@@ -110,13 +110,16 @@ class Platform:
     def start(self):
         t0 = time.time()
         self.proc = subprocess.Popen([os.path.join(BIN, "falaj"), "dev", *self.args], stdout=subprocess.PIPE, stderr=self.log, env=self.env)
-        timer = threading.Timer(self.start_timeout, self.proc.kill)
+        late = threading.Event()
+        timer = threading.Timer(self.start_timeout, lambda: (late.set(), self.proc.kill()))
         timer.start()
         line = b""
         while not line.startswith(b"{"):
             line = self.proc.stdout.readline()
             if not line:
-                raise RuntimeError(f"falaj dev ended before it was ready; see {self.log_path}")
+                timer.cancel()
+                why = f"was not ready after {self.start_timeout} s" if late.is_set() else "ended before it was ready"
+                raise RuntimeError(f"falaj dev {why}; see {self.log_path}")
         timer.cancel()
         self.start_s = time.time() - t0
         self.ready = json.loads(line)
