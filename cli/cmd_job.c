@@ -151,6 +151,21 @@ static void show_part(struct cli *c, const struct jval *part, const char *column
         show_list(c, jval_get(part, "rows"), row_columns);
 }
 
+/* For programs one document: {"profile": …, "tuning": …}. A profile alone is that object, as it was before there was tuning. */
+static void show_both(struct cli *c, const struct jval *profile, const struct jval *tuning)
+{
+    CLEANUP(buf_releasep) struct buf raw = BUF(1 << 20);
+    const struct jval *both = NULL;
+    struct err ignored;
+    buf_add_c(&raw, "{\"profile\":");
+    (void)jval_encode(profile, false, &raw);
+    buf_add_c(&raw, ",\"tuning\":");
+    (void)jval_encode(tuning, false, &raw);
+    buf_add_char(&raw, '}');
+    if (jval_parse(c->arena, str_dup(c->arena, buf_str(&raw)), 0, &both, &ignored) == ERR_OK)
+        output_object(c, both, buf_str(&raw), "profile.ms:MS tuning.ms_before:MS-BEFORE tuning.ms_after:MS-AFTER");
+}
+
 int cmd_job_report(struct cli *c)
 {
     const char *job;
@@ -165,6 +180,10 @@ int cmd_job_report(struct cli *c)
     if (!profile && !tuning)
         return cli_fail(c, CLI_FAILED, "--profile-steps 20 or --tune-steps 20 of falaj job submit asks for one; it comes with "
                         "the result", "the job %s has no profile and was not tuned", c->args[0]);
+    if (profile && tuning && !is_for_people(c)) {
+        show_both(c, profile, tuning);
+        return CLI_OK;
+    }
     if (profile)
         show_part(c, profile, "steps:STEPS ms:MS data_wait:DATA-WAIT peak_gflops:PEAK-GFLOP/S peak_gbytes:PEAK-GB/S",
                   c->cmd->columns);

@@ -129,3 +129,20 @@ test('job submit has a flag for every member of a spec, and refuses those of ano
   });
   must(await tenant.post(`/v1/jobs/${JSON.parse(sent.out).job_id}/cancel`, {}), 200);
 });
+
+test('job report: a table for people of what was watched and tried, one document for programs', async () => {
+  const set = (await upload(tenant, digitsCsv, 'reported')).dataset_id;
+  const spec = { hidden: [16], epochs: 2 };
+  const both = (await train(tenant, set, { ...spec, tune_steps: 3, profile_steps: 4 })).job_id;
+  const people = await falaj('job', 'report', both);
+  expect(people.code, people.err).toBe(0);
+  for (const word of ['OPERATION', 'ROOF', 'SETTING', 'GAIN', 'prefetch']) expect(people.out).toContain(word);
+  const whole = JSON.parse((await falaj('job', 'report', both, '-o', 'json')).out);
+  expect(whole).toMatchObject({ profile: { steps: 4 }, tuning: { steps: 3, bits_kept: true } });
+  const watched = (await train(tenant, set, { ...spec, profile_steps: 4 })).job_id;
+  const alone = JSON.parse((await falaj('job', 'report', watched, '-o', 'json')).out);
+  expect(alone).toMatchObject({ steps: 4 });
+  const none = await falaj('job', 'report', trained);
+  expect(none.code).not.toBe(0);
+  expect(none.err).toContain('has no profile and was not tuned');
+}, 120_000);
