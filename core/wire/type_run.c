@@ -3,6 +3,7 @@
 #include "core/wire/type_run.h"
 #include "core/base/err.h"
 
+const char *const run_launcher_names[] = { "torchrun", "mpi", "tensorflow", "deepspeed", "plain", NULL };
 static const struct { const char *prefix; bool has_version; } sources[] = {
     [RUN_DATASET] = { "dst", true }, [RUN_MODEL] = { "mdl", true }, [RUN_JOB] = { "job", false },
 };
@@ -181,6 +182,10 @@ SCHEMA_EXTERN(run_job, "A job that runs a program of yours in a closed box: docs
                .doc = "Secrets it gets, as env:VARIABLE=NAME[@VERSION], or as file:FILE=NAME[@VERSION] in /falaj/secrets"),
     FIELD_STRS(run_job, env, F_MORE | F_NOEMPTY, .max = RUN_ENV_MAX, .check = check_env, .dflt = "", .example = "EPOCHS=20",
                .doc = "Variables, NAME=VALUE; everybody who may read the job reads them"),
+    FIELD_ENUM(run_job, launcher, F_MORE | F_LATE, run_launcher_names, .dflt = "torchrun",
+               .doc = "Whose variables it finds: RANK … of torchrun, a hostfile of mpi, TF_CONFIG of tensorflow, both of "
+                   "deepspeed, "
+                      "or none (plain)"),
     FIELD(run_job, workdir, F_MORE, .min = 1, .max = RUN_PATH_MAX, .check = check_workdir, .dflt = "/falaj/scratch",
           .doc = "The directory that it begins in"),
     FIELD(run_job, grace_seconds, F_MORE, .min = 0, .max = RUN_GRACE_MAX_S, .dflt = "0",

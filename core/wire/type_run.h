@@ -23,10 +23,15 @@ bool run_environment(struct str text, struct run_environment *ret);
 /* What a job's input that is its image is called. */
 #define RUN_IMAGE_INPUT "image:"
 
+/* Whose start-up the program has, and so which variables it finds; torchrun is what every job had before there was a choice. */
+enum run_launcher { RUN_TORCHRUN, RUN_MPI, RUN_TENSORFLOW, RUN_DEEPSPEED, RUN_PLAIN };
+extern const char *const run_launcher_names[];
+
 struct run_job {
     struct slice command;           /* struct str: a program and its words */
     struct str environment;         /* run_environment */
     struct slice env;               /* struct str "NAME=VALUE" */
+    int launcher;                   /* enum run_launcher */
     struct str workdir;             /* absolute, inside */
     struct str script;              /* the text of /falaj/code/script; empty: there is none */
     struct slice inputs;            /* struct str "NAME=WHAT" (run_input) */

@@ -25,21 +25,23 @@
 #include "workers/lease/folder.h"
 #include "workers/lease/run_image.h"
 #include "workers/lease/run_keep.h"
+#include "workers/lease/run_launch.h"
 #include "workers/lease/run_lines.h"
 #include "workers/lease/run_secrets.h"
 #include "workers/lease/work_type.h"
 
 enum { RUN_FILES = 4096, RUN_PIDS = 1024, LOOK_MS = 500, STATUS_BYTES = 4096,
-    ENV_ROOM = RUN_ENV_MAX + RUN_SECRETS_MAX + OCI_ENV_MAX + 32,
+    ENV_ROOM = RUN_ENV_MAX + RUN_SECRETS_MAX + OCI_ENV_MAX + RUN_LAUNCH_MAX + 32,
     GRACE_SHARE = 4,
     SIGNALLED = 128,
-       FIRST_PORT = 29500, FIGURES_MAX = 1024, SCRATCH_FILES = 100000, IMAGE_FILES = 500000 };
+       FIGURES_MAX = 1024, SCRATCH_FILES = 100000, IMAGE_FILES = 500000 };
 
 struct running {
     struct child *c;
     struct run_job job;
     struct box box;
     struct oci_image image;
+    struct run_launch launch;
     struct run_secrets secrets;
     struct run_lines lines;
     struct run_keep *keep;
@@ -75,14 +77,21 @@ static enum errc put_inputs(struct running *r, struct err *e)
     return ERR_OK;
 }
 
-static enum errc put_script(struct running *r, struct err *e)
+static enum errc put_text(int dir, const char *name, struct str text, struct err *e)
 {
-    CLEANUP(fd_closep) int dir = openat(r->box.root, BOX_CODE, O_RDONLY | O_DIRECTORY | O_CLOEXEC), to = -1;
-    struct str text = r->job.script;
-    if (!text.len)
-        return ERR_OK;
-    TRY(make_file(dir, "script", &to, e));
-    return write(to, text.ptr, text.len) == (ssize_t)text.len ? ERR_OK : FAIL(e, IO, "the script cannot be written");
+    CLEANUP(fd_closep) int to = -1;
+    TRY(make_file(dir, name, &to, e));
+    return write(to, text.ptr, text.len) == (ssize_t)text.len ? ERR_OK : FAIL(e, IO, "the file %s cannot be written", name);
+}
+
+/* What lies in /falaj/code: the job's script, and what its launcher reads. */
+static enum errc put_code(struct running *r, struct err *e)
+{
+    CLEANUP(fd_closep) int dir = openat(r->box.root, BOX_CODE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    r->launch = run_launch_of((enum run_launcher)r->job.launcher, &r->c->grant.lease, r->c->arena);
+    if (r->launch.hostfile)
+        TRY(put_text(dir, RUN_HOSTFILE, str_c(r->launch.hostfile), e));
+    return r->job.script.len ? put_text(dir, "script", r->job.script, e) : ERR_OK;
 }
 
 struct env {
@@ -128,15 +137,11 @@ static void fill_env(struct env *v, const struct running *r, int64_t grace_ms)
     set(v, "LANG=C.UTF-8");
     set(v, "PYTHONUNBUFFERED=1");
     set(v, "OMP_NUM_THREADS=%ld", (long)(cpus > 0 ? cpus : 1));
-    set(v, "RANK=0");
-    set(v, "LOCAL_RANK=0");
-    set(v, "WORLD_SIZE=1");
-    set(v, "LOCAL_WORLD_SIZE=1");
-    set(v, "MASTER_ADDR=127.0.0.1");
-    set(v, "MASTER_PORT=%d", FIRST_PORT);
     set_devices(v, g);
     for (size_t i = 0; i < r->image.env.n; i++)
         v->items[v->n++] = ((const struct str *)r->image.env.items)[i];
+    for (size_t i = 0; i < r->launch.nenv; i++)
+        v->items[v->n++] = r->launch.env[i];
     for (size_t i = 0; i < r->job.env.n; i++)
         v->items[v->n++] = own[i];
     for (size_t i = 0; i < r->secrets.nenv; i++)
@@ -331,7 +336,7 @@ static enum errc prepare(struct running *r, struct err *e)
     TRY(put_inputs(r, e));
     TRY(run_secrets_open(r->c, &r->job, r->box.root, &r->secrets, e));
     TRY(run_lines_begin(&r->lines, r->c, r->secrets.mask, e));
-    return put_script(r, e);
+    return put_code(r, e);
 }
 
 static enum errc run_in(struct running *r, int kept, struct err *e)

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run_launch.h - what a framework's own start-up looks for, by the launcher that the job names: variables and a file, for one
+ * process on one machine. Sources: torchrun(1), "Environment Variables"; Open MPI's mpirun(1), --hostfile; TensorFlow's guide
+ * "Multi-worker training", TF_CONFIG; DeepSpeed's guide "Resource Configuration", hostfile. */
+#pragma once
+#include "core/wire/lease_wire.h"
+#include "core/wire/type_run.h"
+
+enum { RUN_LAUNCH_MAX = 8 };
+#define RUN_HOSTFILE "hostfile"         /* in BOX_CODE, where the launcher has one */
+
+struct run_launch {
+    struct str env[RUN_LAUNCH_MAX];     /* NAME=VALUE */
+    size_t nenv;
+    const char *hostfile;               /* its text; NULL: there is none */
+};
+struct run_launch run_launch_of(enum run_launcher launcher, const struct lease_grant *g, struct arena *a);
