@@ -62,7 +62,7 @@ export default [
   { name: 'queues', path: '/queues', as: 'admin' },
   { name: 'queue-new', path: '/queues', as: 'admin', act: dialog(/^(Declare a queue|إعلان طابور)$/) },
   { name: 'notifications', path: '/notifications', as: 'admin' },
-  { name: 'notifications-own', path: '/notifications?tab=own', as: 'admin' },
+  { name: 'notifications-own', path: '/notifications?tab=own', as: 'admin', expected: [404] },
   { name: 'queue', path: (ids) => `/queues/${ids.queue}`, as: 'admin' },
   { name: 'secrets', path: '/secrets', as: 'admin' },
   { name: 'secret-new', path: '/secrets', as: 'admin', act: dialog(/^(Add a secret|إضافة سر)$/) },
