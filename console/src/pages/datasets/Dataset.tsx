@@ -15,7 +15,6 @@ import { convertRequest, isConvertible } from '../../lib/type_convert.ts';
 import { useSession } from '../../shell/session.tsx';
 import { useNames } from '../members/names.ts';
 import { Code, Id, Name, Pairs, State, Time, To } from '../../ui/bits.tsx';
-import { TypedConfirm } from '../../ui/dialogs.tsx';
 import { Note } from '../../ui/note.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Answer, Empty, ServerWords, useProblemText } from '../../ui/states.tsx';
@@ -25,7 +24,7 @@ import { HEAD_ROWS, HeadTable } from './HeadTable.tsx';
 import { Transfer } from './Transfer.tsx';
 import { Upload } from './Upload.tsx';
 import { titleOf } from '../../lib/titles.ts';
-import { RenameButton } from '../../ui/naming.tsx';
+import { ContentActs } from '../../ui/contentacts.tsx';
 
 type Dataset = Schemas['dataset'];
 type Version = Schemas['dataset_version'];
@@ -35,8 +34,6 @@ export function DatasetDetail() {
   const { t } = useTranslation();
   const { can } = useSession();
   const { id } = useParams({ strict: false }) as { id: string };
-  const navigate = useNavigate();
-  const forget = useForget();
   const path = `/v1/datasets/${encodeURIComponent(id)}` as const;
   const query = useGet(path);
   const d = query.data;
@@ -55,25 +52,12 @@ export function DatasetDetail() {
             )}
             {can('dataset:write') && <Upload of={d} />}
             {can('dataset:write') && (
-              <RenameButton
+              <ContentActs
                 of={d}
-                after={[{ name: 'description', label: t('col.description'), kind: 'area', max: 1024 }]}
-                lock={{ read: () => get(path), was: { ...d } }}
-                forgets="/v1/datasets"
+                kind="datasets"
+                read={() => get(path)}
                 save={(body, tag) => change('PATCH', path, body, { 'if-match': tag })}
-              />
-            )}
-            {can('dataset:write') && (
-              <TypedConfirm
-                label={t('datasets.delete')}
-                title={t('datasets.deleteTitle')}
-                name={d.name ?? ''}
-                effect={t('datasets.deleteEffect')}
-                onConfirm={async () => {
-                  await change('DELETE', path);
-                  await forget('/v1/datasets');
-                  await navigate({ to: '/datasets' });
-                }}
+                remove={() => change('DELETE', path)}
               />
             )}
           </>

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Model.tsx - one model: its versions with figures and digest, where each came from and where it is served.
 import { Button, FormSelect, FormSelectOption, Modal, ModalBody, ModalHeader, Title } from '@patternfly/react-core';
-import { useNavigate, useParams } from '@tanstack/react-router';
+import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { change, get, type Schemas } from '../../api/client.ts';
-import { useForget, useGet } from '../../api/hooks.ts';
+import { useGet } from '../../api/hooks.ts';
 import { bytes, number } from '../../lib/format.ts';
 import { quality } from '../../lib/runs.ts';
 import { useSession } from '../../shell/session.tsx';
 import { useNames } from '../members/names.ts';
 import { Called, Code, Id, Name, Pairs, shortId, State, Time, To } from '../../ui/bits.tsx';
-import { TypedConfirm } from '../../ui/dialogs.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Answer, Empty } from '../../ui/states.tsx';
 import { ServerTable } from '../../ui/table.tsx';
@@ -19,7 +18,7 @@ import { DeployButton } from '../deployments/Deployments.tsx';
 import './models.css';
 import { RegisterButton } from './Register.tsx';
 import { titleOf } from '../../lib/titles.ts';
-import { RenameButton } from '../../ui/naming.tsx';
+import { ContentActs } from '../../ui/contentacts.tsx';
 
 type Model = Schemas['model'];
 type Version = Schemas['model_version'];
@@ -47,8 +46,6 @@ export function ModelDetail() {
   const { t } = useTranslation();
   const { can } = useSession();
   const { id } = useParams({ strict: false }) as { id: string };
-  const navigate = useNavigate();
-  const forget = useForget();
   const path = `/v1/models/${encodeURIComponent(id)}` as const;
   const query = useGet(path);
   const names = useNames();
@@ -72,25 +69,12 @@ export function ModelDetail() {
             <RegisterButton name={m.name!} />
             <DeployButton model={m} />
             {can('model:write') && (
-              <RenameButton
+              <ContentActs
                 of={m}
-                after={[{ name: 'description', label: t('col.description'), kind: 'area', max: 1024 }]}
-                lock={{ read: () => get(path), was: { ...m } }}
-                forgets="/v1/models"
+                kind="models"
+                read={() => get(path)}
                 save={(body, tag) => change('PATCH', path, body, { 'if-match': tag })}
-              />
-            )}
-            {can('model:write') && (
-              <TypedConfirm
-                label={t('models.delete')}
-                title={t('models.deleteTitle')}
-                name={m.name ?? ''}
-                effect={t('models.deleteEffect')}
-                onConfirm={async () => {
-                  await change('DELETE', path);
-                  await forget('/v1/models');
-                  await navigate({ to: '/models' });
-                }}
+                remove={() => change('DELETE', path)}
               />
             )}
           </>
