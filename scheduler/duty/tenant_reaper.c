@@ -9,12 +9,14 @@
 
 enum { DUE_MOST = 4 };
 
+/* What no machine has: a job that a person holds back or has put aside would keep its tenant from being removed for ever. */
 struct stopped_job { struct uuid tenant_id, job_id; int64_t version; };
 SCHEMA_OF(stopped_job, "A job that ended with its tenant", FIELD(stopped_job, tenant_id, 0, .doc = "Tenant"),
     FIELD(stopped_job, job_id, 0, .doc = "Job"), FIELD(stopped_job, version, 0, .doc = "Its version"));
 static const struct stmt reaper_stop_jobs = { .name = "reaper_stop_jobs", .params = "i", .row = &stopped_job_schema, .card = CARD_MANY, .sql =
     "SELECT j.tenant_id, j.job_id, j.version FROM tenant t CROSS JOIN LATERAL (\n"
-    "    SELECT job.tenant_id, job.job_id, job.version FROM job WHERE job.tenant_id = t.tenant_id AND queued AND cancel_requested\n"
+    "    SELECT job.tenant_id, job.job_id, job.version FROM job WHERE job.tenant_id = t.tenant_id AND cancel_requested\n"
+    "       AND (queued OR (ended IS NULL AND NOT queued AND state IN ('HELD', 'SUSPENDED')))\n"
     "     LIMIT $1 FOR UPDATE SKIP LOCKED) j\n"
     " WHERE t.state IN ('SUSPENDED', 'DELETING') LIMIT $1" };
 struct due_tenant { struct uuid tenant_id; };

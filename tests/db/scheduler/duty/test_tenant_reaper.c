@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_tenant_reaper.c - a stopped tenant's queue empties with its books right; a due tenant goes row by row, what must stay stays, and
- * nothing of another tenant moves. */
+/* test_tenant_reaper.c - a stopped tenant's queue empties with its books right; a due tenant goes row by row, what must
+ * stay stays, and nothing of another tenant moves. */
+#include "audit/event.h"
+#include "scheduler/jobs/job_hold.h"
+#include "scheduler/jobs/job_suspend.h"
 #include "tests/db/scheduler/fixture.h"
 
 static struct fixture f;
@@ -38,11 +41,26 @@ static const char *hex_of(struct uuid u)
     return t;
 }
 
+/* As a person does it. */
+static void put_aside(struct uuid job, enum errc (*act)(struct work *w, struct uuid job_id, struct job *ret, struct err *e))
+{
+    struct work w = { .app = &f.api, .arena = arena_new(1 << 24), .tenant_id = f.tenant_a, .now_us = clock_wall_us(&clock_system) };
+    const struct audit_event ev = audit_event_of(&w, AUDIT_JOB_HOLD);
+    struct job j;
+    OK(db_begin(f.api.pool, SCOPE_TENANT(f.tenant_a), 0, w.arena, &w.tx, e));
+    OK(act(&w, job, &j, e));
+    OK(audit_append(&w, &ev, e));
+    OK(db_commit(w.tx, e));
+    arena_free(w.arena);
+}
+
 static void a_stopped_tenants_queue_empties(void **state)
 {
     (void)state;
     struct lease_grant g[2];
-    assert_int_equal(submit(&f, f.tenant_a, 4, 4, 1, NULL), 4);
+    struct uuid ids[4];
+    size_t aside = 0;
+    assert_int_equal(submit(&f, f.tenant_a, 4, 4, 1, ids), 4);
     assert_int_equal(submit(&f, f.tenant_b, 2, 1, 1, NULL), 2);
     fixture_exec(&f, "UPDATE tenant SET state = 'SUSPENDED' WHERE tenant_id = '%s'", hex_of(f.tenant_b));
     assert_int_equal(plan(&f), 2);                                  /* nothing of b */
@@ -50,6 +68,10 @@ static void a_stopped_tenants_queue_empties(void **state)
     assert_int_equal(tell(&f, &m, g, 2, LE_START, NULL), 2);
     pass();
     assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job WHERE state = 'PENDING'"), 4);     /* finish: b's jobs wait */
+    for (size_t i = 0; i < 4; i++)
+        if (str_eq_c(str_c(state_of(&f, ids[i])), "PENDING"))
+            put_aside(ids[i], aside++ ? job_suspend : job_hold);    /* no machine has them, and no queue */
+    assert_int_equal(aside, 2);
     fixture_exec(&f, "UPDATE tenant SET state = 'SUSPENDED' WHERE tenant_id = '%s';"
                  "UPDATE job SET cancel_requested = true WHERE finished_at IS NULL", hex_of(f.tenant_a));
     pass();
@@ -127,6 +149,7 @@ static void a_due_tenant_is_removed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(a_stopped_tenants_queue_empties), cmocka_unit_test(a_due_tenant_is_removed) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(a_stopped_tenants_queue_empties),
+                                        cmocka_unit_test(a_due_tenant_is_removed) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
