@@ -18,7 +18,7 @@
 #else
 #define OWN_ARCH "unknown"
 #endif
-enum { JSON_LEVELS = 16, INDEX_LEVELS = 3, HEX = 64, PIECE = 65536 };
+enum { JSON_LEVELS = 16, INDEX_LEVELS = 3, INDEXES_MAX = 32, HEX = 64, PIECE = 65536 };
 static const char BLOBS[] = "blobs/sha256/", SHA[] = "sha256:";
 
 /* A blob of the archive: where it lies. */
@@ -38,7 +38,7 @@ struct reading {
     struct blob *blobs;
     size_t n;
     struct named found;             /* the manifest */
-    size_t candidates;
+    size_t candidates, indexes;
     struct oci_image *image;
     struct unpack unpack;
 };
@@ -206,12 +206,14 @@ static enum errc look_in_index(struct reading *r, const struct jval *index, int 
         const struct named d = named_of(jval_at(all, i));
         const bool is_index = ends_with(d.media_type, "image.index.v1+json") || ends_with(d.media_type, "manifest.list.v2+json");
         if (is_index) {
+            if (++r->indexes > INDEXES_MAX)     /* each may name the next one many times */
+                return FAIL(e, LIMIT, "the archive has more than %d indexes within each other", INDEXES_MAX);
             TRY(blob_of(r, &d, "an index of the image", &b, e));
             TRY(read_json(r, b, &below, e));
             TRY(look_in_index(r, below, level + 1, e));
         } else if (r->wanted.len ? str_eq(d.digest, r->wanted) : is_for_us(jval_get(jval_at(all, i), "platform"))) {
-            r->found = r->candidates && str_eq(r->found.digest, d.digest) ? r->found : d;
-            r->candidates++;
+            r->candidates += !r->candidates || !str_eq(r->found.digest, d.digest);      /* two names of one are one image */
+            r->found = d;
         }
     }
     return ERR_OK;

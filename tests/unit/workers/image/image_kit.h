@@ -101,7 +101,20 @@ static inline void blob_put(struct buf *out, struct str content, char digest[OCI
 struct image_odd {
     const char *arch, *media_type, *env;    /* NULL: as usual */
     bool wrong_diff, wrong_size, no_layer, plain;
+    bool two_names;             /* the index names the manifest twice */
+    int indexes;                /* the index names an index so often, and this one the manifest */
 };
+
+/* The text of an index that names one blob so often. */
+static inline void index_of(const char *type, const char *digest, size_t size, int times, struct buf *text)
+{
+    buf_clear(text);
+    buf_add_c(text, "{\"schemaVersion\":2,\"manifests\":[");
+    for (int i = 0; i < times; i++)
+        buf_printf(text, "%s{\"mediaType\":\"application/vnd.oci.image.%s.v1+json\",\"digest\":\"%s\",\"size\":%zu}",
+                   i ? "," : "", type, digest, size);
+    buf_add_c(text, "]}");
+}
 
 /* An image of these layers (tars) as one archive. */
 static inline void image_make(const struct str *layers, size_t n, const struct image_odd *odd, struct buf *out,
@@ -134,10 +147,12 @@ static inline void image_make(const struct str *layers, size_t n, const struct i
         config_size,
                STR_ARG(buf_str(&list)));
     blob_put(out, buf_str(&text), manifest_digest);
-    const size_t manifest_size = text.len;
-    buf_clear(&text);
-    buf_printf(&text, "{\"schemaVersion\":2,\"manifests\":[{\"mediaType\":\"application/vnd.oci.image.manifest.v1+json\","
-               "\"digest\":\"%s\",\"size\":%zu}]}", manifest_digest, manifest_size);
+    index_of("manifest", manifest_digest, text.len, odd->two_names ? 2 : 1, &text);
+    if (odd->indexes) {
+        char below[72];
+        blob_put(out, buf_str(&text), below);
+        index_of("index", below, text.len, odd->indexes, &text);
+    }
     tar_put(out, '0', "index.json", "", 0644, text.ptr, text.len);
     tar_text(out, "oci-layout", "{\"imageLayoutVersion\":\"1.0.0\"}");
     tar_end(out);

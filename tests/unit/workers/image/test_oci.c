@@ -74,6 +74,26 @@ static void layers_lie_on_one_another(void **state)
     buf_release(&two);
 }
 
+/* An index that names one manifest by two tags, or over a further index, has one image. */
+static void one_image_may_have_two_names(void **state)
+{
+    (void)state;
+    static const struct image_odd odd[] = { { .two_names = true }, { .indexes = 1 }, { .indexes = 32, .two_names = true } };
+    struct buf tar = BUF(1 << 20);
+    struct oci_image image;
+    struct err e;
+    char path[64];
+    tar_text(&tar, "file", "content");
+    tar_end(&tar);
+    const struct str layer = buf_str(&tar);
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        assert_int_equal(unpack(&layer, 1, &odd[i], STR_NULL, &ROOM, path, &image, &e), ERR_OK);
+        expect_text(path, "file", "content");
+        folder_end(path, -1);
+    }
+    buf_release(&tar);
+}
+
 static void what_is_wrong_with_an_image_is_said(void **state)
 {
     (void)state;
@@ -85,6 +105,7 @@ static void what_is_wrong_with_an_image_is_said(void **state)
         { { .wrong_diff = true }, NULL, "unpacked it has another digest", ERR_BAD_DATA },
         { { .wrong_size = true }, NULL, "bytes and should have", ERR_BAD_DATA },
         { { .no_layer = true }, NULL, "layer 1 of the image is missing: the archive has no blobs/sha256/", ERR_BAD_DATA },
+        { { .indexes = 33 }, NULL, "more than 32 indexes within each other", ERR_LIMIT },
         { { .env = "\"no equals\"" }, NULL, "variable 1 of the image has not the form NAME=VALUE", ERR_BAD_DATA },
         { { 0 }, "sha256:0000000000000000000000000000000000000000000000000000000000000000",
             "the archive has no image sha256:0000",
@@ -159,6 +180,7 @@ static void what_is_no_image_is_said(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(layers_lie_on_one_another),
+        cmocka_unit_test(one_image_may_have_two_names),
         cmocka_unit_test(what_is_wrong_with_an_image_is_said),
                                         cmocka_unit_test(bombs_end_at_their_limit), cmocka_unit_test(what_is_no_image_is_said) };
     int rc = cmocka_run_group_tests(tests, NULL, NULL);
