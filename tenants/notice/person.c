@@ -30,15 +30,23 @@ SCHEMA_EXTERN(notice_person, "What the caller is told by mail",
 static const struct stmt person_get = { .name = "notice_person_get", .params = "uu", .row = &notice_person_schema,
     .card = CARD_ONE, .sql =
     "SELECT " ROW_COLUMNS " FROM notice_person WHERE tenant_id = $1 AND user_id = $2" };
-struct person_sent { struct str address; bool is_confirmed, is_recent; };
+struct person_sent { struct str address; bool is_confirmed; };
 SCHEMA_OF(person_sent, "What was sent where", FIELD(person_sent, address, 0, .max = MAIL_ADDRESS_MAX, .doc = "Address"),
-    FIELD(person_sent, is_confirmed, 0, .doc = "It is known"), FIELD(person_sent, is_recent, 0,
-        .doc = "A code went there a moment ago"));
-static const struct stmt person_sent = { .name = "notice_person_sent", .params = "uui", .row = &person_sent_schema,
+    FIELD(person_sent, is_confirmed, 0, .doc = "It is known"));
+static const struct stmt person_sent = { .name = "notice_person_sent", .params = "uu", .row = &person_sent_schema,
     .card = CARD_MAYBE, .sql =
-    "SELECT address, confirmed_at IS NOT NULL AS is_confirmed,\n"
-    "       coalesce(code_until > clock_timestamp() + $3 * interval '1 second', false) AS is_recent\n"
-    "  FROM notice_person WHERE tenant_id = $1 AND user_id = $2 FOR UPDATE" };
+    "SELECT address, confirmed_at IS NOT NULL AS is_confirmed FROM notice_person\n"
+    " WHERE tenant_id = $1 AND user_id = $2 FOR UPDATE" };
+/* Who has no row may have had one a moment ago: forgetting an address must not give another code at once, or anybody could have
+ * the mail server write to anybody. The user's row is locked first, so that calls beside each other wait. */
+static const struct stmt person_turn = { .name = "notice_person_turn", .params = "uu", .card = CARD_NONE, .sql =
+    "SELECT FROM app_user WHERE tenant_id = $1 AND user_id = $2 FOR NO KEY UPDATE" };
+struct code_sent { bool is_recent; };
+SCHEMA_OF(code_sent, "Whether a code went out", FIELD(code_sent, is_recent, 0, .doc = "A moment ago"));
+static const struct stmt person_code = { .name = "notice_person_code", .params = "uusi", .row = &code_sent_schema,
+    .card = CARD_ONE, .sql =
+    "SELECT EXISTS (SELECT FROM notice_delivery WHERE tenant_id = $1 AND target = $2 AND event = $3\n"
+    "   AND created_at > clock_timestamp() - $4 * interval '1 second') AS is_recent" };
 static const struct stmt person_put = { .name = "notice_person_put", .params = "uussSyi", .row = &notice_person_schema,
     .card = CARD_ONE, .sql =
     "INSERT INTO notice_person AS p (tenant_id, user_id, address, language, events, code_hash, code_until)\n"
@@ -69,7 +77,8 @@ static const struct stmt holders = { .name = "notice_holders", .params = "uSi", 
     "SELECT DISTINCT user_id FROM role_binding WHERE tenant_id = $1 AND role = ANY ($2) AND place IN ('tenant', 'platform')\n"
     "   AND coalesce(valid_from <= clock_timestamp(), true) AND coalesce(valid_until > clock_timestamp(), true) LIMIT $3" };
 
-const struct stmt *const notice_person_stmts[] = { &person_get, &person_sent, &person_put, &person_try, &person_delete, NULL };
+const struct stmt *const notice_person_stmts[] = { &person_get, &person_sent, &person_turn, &person_code,
+                                                    &person_put, &person_try, &person_delete, NULL };
 const struct stmt *const notice_person_daemon_stmts[] = { &people, &holders, NULL };
 
 static enum errc code_hash(struct work *w, struct str code, uint8_t ret[SHA256_BYTES], struct err *e)
@@ -104,6 +113,7 @@ enum errc notice_person_put(struct work *w, const struct notice_person *in, stru
 {
     const int *ev = in->events.items;
     struct person_sent was = { 0 };
+    struct code_sent sent;
     uint8_t hash[SHA256_BYTES];
     bool found;
     for (size_t i = 0; i < in->events.n; i++)
@@ -111,11 +121,12 @@ enum errc notice_person_put(struct work *w, const struct notice_person *in, stru
             return FAIL_AT(e, UNPROCESSABLE, "/events", "%s is for rules of the organisation; people choose %s",
                 notice_event_names[ev[i]],
                            "job-failed, job-completed, job-waiting and approval-waiting");
-    TRY(db_maybe(w->tx, &person_sent, ARGS(A_UUID(w->tenant_id), A_UUID(w->principal->user_id),
-        A_I64(NOTICE_CODE_S - NOTICE_CODE_PAUSE_S)),
-                 &was, &found, e));
+    TRY(db_exec(w->tx, &person_turn, ARGS(A_UUID(w->tenant_id), A_UUID(w->principal->user_id)), NULL, e));
+    TRY(db_one(w->tx, &person_code, ARGS(A_UUID(w->tenant_id), A_UUID(w->principal->user_id), A_TEXT(NOTICE_CODE),
+               A_I64(NOTICE_CODE_PAUSE_S)), &sent, e));
+    TRY(db_maybe(w->tx, &person_sent, ARGS(A_UUID(w->tenant_id), A_UUID(w->principal->user_id)), &was, &found, e));
     const bool is_known = found && was.is_confirmed && str_eq(was.address, in->address);
-    if (!is_known && found && was.is_recent)
+    if (!is_known && sent.is_recent)
         return FAIL(e, RATE, "A code was sent less than a minute ago; try again in a minute");
     if (!is_known)
         TRY(code_send(w, hash, e));

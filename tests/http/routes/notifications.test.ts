@@ -75,4 +75,6 @@ test('a person chooses their own, and nothing is confirmed without the code', as
   expect(must(await admin.get('/v1/notification-deliveries'), 200).data.some((d: any) => d.event === 'confirm')).toBe(false);
   expect((await huda.delete('/v1/me/notifications')).status).toBe(204);
   expect((await huda.get('/v1/me/notifications')).status).toBe(404);
+  /* Who forgets an address has not made room for another code. */
+  expect((await huda.put('/v1/me/notifications', { address: 'j@x.example' })).status).toBe(429);
 });
