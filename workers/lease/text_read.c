@@ -11,6 +11,7 @@
 
 #define BAD(...) FAIL(e, INVALID, __VA_ARGS__)
 
+enum { ID_MAX = 255 };
 static const double TEMPERATURE_MAX = 100;
 
 struct reader {
@@ -183,6 +184,8 @@ enum errc text_read(struct arena *a, const struct text_info *info, struct str bo
     TRY(jval_parse(a, body, 0, &doc, e));
     if (jval_type(doc) != JT_OBJECT)
         return BAD("an object with text_input is expected");
+    if (jval_get(doc, "id") && (jval_type(jval_get(doc, "id")) != JT_STR || jval_str(jval_get(doc, "id")).len > ID_MAX))
+        return BAD("id: a text of at most %d bytes is expected", ID_MAX);      /* each event of a stream has it */
     ret->id = jval_str(jval_get(doc, "id"));
     TRY(read_prompt(&r, doc, e));
     return read_parameters(&r, jval_get(doc, "parameters"), random, e);

@@ -40,6 +40,7 @@ struct infer_queue {
     int64_t delay_us, timeout_us;       /* how long a batch waits to be full; a request for its turn (0: no limit) */
     size_t rows, requests;              /* that wait */
     uint64_t start;                     /* of the last one that was cut */
+    int64_t late_us;                    /* until then nobody who waits is late */
     size_t busy_count;
     unsigned short busy[QUEUE_LINES];   /* lines that have a request */
     struct queue_line lines[QUEUE_LINES];
@@ -55,3 +56,5 @@ int64_t queue_due_us(const struct infer_queue *q);
  * turn came
  * after their time. */
 struct infer_request *queue_cut(struct infer_queue *q, int64_t now_us, struct infer_request **ret_late);
+/* Those who are late whether or not it is their turn, linked by next. Cheap while there is none. */
+struct infer_request *queue_late(struct infer_queue *q, int64_t now_us);

@@ -74,25 +74,24 @@ static void leave(struct text_engine *x, struct slot *s, enum errc rc, enum text
     end(r, rc, why);
 }
 
-/* Who waits takes the free slots. Lock held; what came too late is linked to *late. */
-static void join(struct text_engine *x, int64_t now, struct infer_request **late)
+/* Who waits takes the free slots, but for who has left while it waited. Lock held; those are linked to *gone. */
+static void join(struct text_engine *x, int64_t now, struct infer_request **gone)
 {
-    for (size_t i = 0; i < x->info->max_sequences && x->queue.requests; i++) {
-        struct infer_request *old = NULL;
-        if (x->slots[i].r)
+    for (size_t i = 0; i < x->info->max_sequences && x->queue.requests;) {
+        struct infer_request *late = NULL;
+        if (x->slots[i].r) {
+            i++;
             continue;
-        struct infer_request *next = queue_cut(&x->queue, now, &old);
-        while (old) {
-            struct infer_request *after = old->next;
-            old->next = *late;
-            *late = old;
-            old = after;
-            x->stats.late++;
         }
-        if (!next)
-            break;
-        ASSERT(!next->next);            /* batch_rows is 1 */
+        struct infer_request *next = queue_cut(&x->queue, now, &late);
+        ASSERT(next && !next->next && !late);       /* batch_rows is 1, and the late are out */
         struct text_request *r = request_of(next);
+        if (r->is_gone && r->is_gone(r)) {
+            next->next = *gone;
+            *gone = next;
+            x->stats.gone++;
+            continue;
+        }
         r->wait_us = now - next->arrived_us;
         x->slots[i].r = r;
         x->slots[i].at = 0;
@@ -105,15 +104,21 @@ static void join(struct text_engine *x, int64_t now, struct infer_request **late
 /* False: it stops. */
 static bool wait_for_work(struct text_engine *x)
 {
-    struct infer_request *late = NULL;
+    struct infer_request *late = NULL, *gone = NULL;
     pthread_mutex_lock(&x->lock);
     while (!x->is_stopping && !x->stats.running && !x->queue.requests)
         pthread_cond_wait(&x->wake, &x->lock);
     bool goes_on = !x->is_stopping;
-    if (goes_on)
-        join(x, now_us(), &late);
+    if (goes_on) {
+        const int64_t now = now_us();
+        late = queue_late(&x->queue, now);          /* texts hold their slots for long: nobody's time is over at a turn alone */
+        for (const struct infer_request *r = late; r; r = r->next)
+            x->stats.late++;
+        join(x, now, &gone);
+    }
     pthread_mutex_unlock(&x->lock);
     end_all(late, ERR_DEADLINE);
+    end_all(gone, ERR_UNAVAILABLE);
     return goes_on;
 }
 

@@ -5,10 +5,11 @@
  * in tokens of prompt and answer); each text that is being made gives one row, and what is left of the step's DECODE_ROWS goes to
  * prompts, evenly. So a long prompt holds up nobody's next token for longer than a step, and a text that ends makes room for the
  * next one at once. A text depends on its prompt, its seed and the model alone (text_model.h).
- * Who is gone (is_gone, asked before each step) gives the slot back. Memory: requests belong to the caller until done(); the
- * engine's is planned at birth. on_token, is_gone and done are called on the engine's thread and must not block.
- * done() gets RATE (gave way to a caller with less), DEADLINE (its turn came too late), UNAVAILABLE (is_gone, or the engine
- * stops), or what the step says.
+ * Who is gone (is_gone, asked before each step, and of who waits at its turn) gives the slot back. Memory: requests belong to
+ * the caller until done(); the engine's is planned at birth. on_token, is_gone and done are called on the engine's thread and
+ * must not block; done(RATE) comes on the thread of who submits.
+ * done() gets RATE (gave way to a caller with less), DEADLINE (its turn did not come in time), UNAVAILABLE (is_gone, or the
+ * engine stops), or what the step says.
  * Calling order: text_engine_new -> text_engine_submit from any thread -> text_engine_free, which ends what is under way. */
 #pragma once
 #include "workers/compute/infer/queue.h"

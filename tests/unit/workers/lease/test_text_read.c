@@ -79,6 +79,7 @@ static void refusals(void **st)
         { false, "{}", "text_input or input_ids is expected" },
         { false, "{\"text_input\":\"a\",\"input_ids\":[1]}", "one of the two" },
         { false, "{\"text_input\":7}", "text_input: a text is expected" },
+        { false, "{\"text_input\":\"a\",\"id\":7}", "id: a text of at most 255 bytes" },
         { true, "{\"text_input\":\"a\"}", "it takes input_ids, tokens below 258" },
         { true, "{\"input_ids\":[]}", "at least one token" },
         { true, "{\"input_ids\":7}", "input_ids: a list of at most 20 tokens" },
@@ -113,6 +114,10 @@ static void refusals(void **st)
     }
     struct text_call c;
     struct err e = { 0 };
+    for (int n = 255; n < 257; n++) {
+        const char *body = arena_printf(arena, "{\"text_input\":\"a\",\"id\":\"%0*d\"}", n, 7);
+        assert_int_equal(text_read(arena, &words, str_c(body), 1, &c, &e), n == 255 ? ERR_OK : ERR_INVALID);
+    }
     assert_int_equal(text_read(arena, &words, STR("{\"text_input\":"), 1, &c, &e), ERR_MALFORMED);
 }
 

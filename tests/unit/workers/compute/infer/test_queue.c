@@ -176,9 +176,38 @@ static void test_priorities_order_the_callers_own(void **st)
     free(q);
 }
 
+/* Times of two callers: what is over goes, what is not stays, and one of no end is never late. */
+static void test_the_late_of_all_lines(void **st)
+{
+    (void)st;
+    static const int64_t timeout[] = { 10, 0, 30, INT64_MAX, 10, 20 };
+    enum { N = sizeof timeout / sizeof *timeout };
+    struct infer_queue *q = queue_of(100, 100, 1);
+    struct infer_request r[N], *gone, *late;
+    for (size_t i = 0; i < N; i++) {
+        r[i] = (struct infer_request){ .caller = 1 + i % 2, .rows = 1, .timeout_us = timeout[i] };
+        assert_true(queue_put(q, &r[i], 100, &gone) && !gone);
+    }
+    assert_null(queue_late(q, 110));
+    size_t n = 0;
+    for (late = queue_late(q, 111); late; late = late->next, n++)
+        assert_true(late == &r[0] || late == &r[4]);
+    assert_true(n == 2 && q->requests == 4 && q->rows == 4 && q->late_us == 120);
+    late = queue_late(q, 121);
+    assert_true(late == &r[5] && !late->next && q->late_us == 130);
+    late = queue_late(q, 1000000);
+    assert_true(late == &r[2] && !late->next && q->requests == 2 && q->busy_count == 1);
+    assert_null(queue_late(q, INT64_MAX));
+    for (size_t i = 0; i < 2; i++)
+        assert_non_null(queue_cut(q, INT64_MAX, &late));
+    assert_int_equal(q->requests, 0);
+    free(q);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_fair_to_all), cmocka_unit_test(test_no_credit_for_absence),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_fair_to_all), cmocka_unit_test(test_the_late_of_all_lines),
+                                        cmocka_unit_test(test_no_credit_for_absence),
                                         cmocka_unit_test(test_room_for_who_has_less), cmocka_unit_test(test_times),
                                         cmocka_unit_test(test_what_is_longer_goes_alone),
                                         cmocka_unit_test(test_priorities_order_the_callers_own) };

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "../../../../lib/wait.h"
+#include "core/base/clock.h"
 #include "text_kit.h"
 
 enum { MADE_MAX = 64 };
@@ -250,6 +251,78 @@ static void callers_take_turns(void **st)
     tk_free(&k);
 }
 
+/* Who left while it waited costs no step of a slot: the one behind begins with the text that it waited beside. */
+static void who_left_holds_up_nobody(void **st)
+{
+    (void)st;
+    static struct asked first, gone[8], last;
+    struct text_kit k;
+    struct text_model *m;
+    struct text_stats s;
+    memset(&first, 0, sizeof first);
+    memset(gone, 0, sizeof gone);
+    memset(&last, 0, sizeof last);
+    may_go_on = false;
+    tk_make(&k, false, false, false);
+    struct text_engine *x = engine(&k, &m, 2, 0);
+    first.r.on_token = holding;
+    ask(x, &first, k.tokens, 2, 6, 1);
+    WAIT_WHILE(({ text_engine_get_stats(x, &s); s.running == 0; }));
+    for (size_t i = 0; i < 8; i++) {
+        gone[i].is_gone = true;
+        ask(x, &gone[i], k.tokens, 2, 2, 1);
+    }
+    ask(x, &last, k.tokens, 2, 1, 1);
+    may_go_on = true;
+    WAIT_WHILE(!first.is_done || !last.is_done || !gone[7].is_done);
+    assert_true(last.rc == ERR_OK && first.rc == ERR_OK && last.order < first.order);
+    text_engine_get_stats(x, &s);
+    assert_int_equal(s.gone, 8);
+    text_engine_free(x);
+    text_model_free(m);
+    tk_free(&k);
+}
+
+static struct asked hasty;
+
+/* Holds the engine's thread until the hasty one is late. */
+static bool until_late(struct text_request *r, int32_t token)
+{
+    WAIT_WHILE(!may_go_on || clock_mono_us(&clock_system) <= hasty.r.in.arrived_us + hasty.r.in.timeout_us);
+    return on_token(r, token);
+}
+
+/* One slot, which a text has for long: who waits is told when its time is over, not when the slot is free. */
+static void who_is_late_is_told_so_in_time(void **st)
+{
+    (void)st;
+    static struct asked first, patient;
+    struct text_kit k;
+    struct text_model *m;
+    struct text_stats s;
+    memset(&first, 0, sizeof first);
+    memset(&patient, 0, sizeof patient);
+    memset(&hasty, 0, sizeof hasty);
+    may_go_on = false;
+    tk_make(&k, false, false, false);
+    struct text_engine *x = engine(&k, &m, 1, 0);
+    first.r.on_token = until_late;
+    ask(x, &first, k.tokens, 2, 6, 1);
+    WAIT_WHILE(({ text_engine_get_stats(x, &s); s.running == 0; }));
+    patient.r.in.timeout_us = INT64_MAX;
+    ask(x, &patient, k.tokens, 2, 2, 1);
+    hasty.r.in.timeout_us = 1000;
+    ask(x, &hasty, k.tokens, 2, 2, 1);
+    may_go_on = true;
+    WAIT_WHILE(!first.is_done || !hasty.is_done || !patient.is_done);
+    assert_true(hasty.rc == ERR_DEADLINE && hasty.order < first.order && first.rc == ERR_OK && patient.rc == ERR_OK);
+    text_engine_get_stats(x, &s);
+    assert_int_equal(s.late, 1);
+    text_engine_free(x);
+    text_model_free(m);
+    tk_free(&k);
+}
+
 static void an_end_is_told_to_all(void **st)
 {
     (void)st;
@@ -274,6 +347,8 @@ int main(void)
                                         cmocka_unit_test(texts_end_where_they_are_told_to),
                                         cmocka_unit_test(what_does_not_fit_is_told),
                                         cmocka_unit_test(scores_are_those_of_the_model), cmocka_unit_test(callers_take_turns),
+                                        cmocka_unit_test(who_left_holds_up_nobody),
+                                        cmocka_unit_test(who_is_late_is_told_so_in_time),
                                         cmocka_unit_test(an_end_is_told_to_all) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
