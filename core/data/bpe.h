@@ -45,5 +45,8 @@ static inline uint32_t bpe_end(const struct bpe *v)
 enum errc bpe_decode(const struct bpe *v, uint32_t token, struct buf *out, struct err *e) MUST_CHECK;
 /* The length of the word that p begins with; for the two halves of this room. */
 size_t bpe_word(const unsigned char *p, size_t n);
-/* Tables over merges; v->merges and v->tokens are set. LIMIT. */
+/* Where the table looks for a merge first; for its test. */
+size_t bpe_hash(uint32_t left, uint32_t right);
+/* Tables over merges; v->merges and v->tokens are set. LIMIT; BAD_DATA: a merge stands twice, or merges were chosen to make the
+ * table slow. */
 enum errc bpe_index(struct arena *a, struct bpe *v, struct err *e) MUST_CHECK;

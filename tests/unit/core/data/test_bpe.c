@@ -84,8 +84,30 @@ static void test_file(void **st)
     assert_int_equal(v.tokens, BPE_TOKENS_MIN);
 }
 
+/* A file of few bytes must not cost the square of its merges: neither one merge over and over, nor many on one place. */
+static void test_a_file_cannot_make_its_table_slow(void **st)
+{
+    (void)st;
+    enum { SAME = 160, SLOTS = 512, NEAR = 4 };      /* 160 merges have 512 slots */
+    struct bpe v;
+    struct err e = { 0 };
+    struct buf file = BUF(65536);
+    int n = 0;
+    buf_printf(&file, "falaj-bpe 1\n%d\n", BPE_TOKENS_MIN + SAME);
+    for (uint32_t pair = 0; pair < 256 * 256 && n < SAME; pair++)
+        if (bpe_hash(pair >> 8, pair & 255) % SLOTS < NEAR) {
+            buf_printf(&file, "%u %u\n", pair >> 8, pair & 255);
+            n++;
+        }
+    assert_int_equal(n, SAME);
+    assert_int_equal(bpe_read(arena, buf_str(&file), &v, &e), ERR_BAD_DATA);
+    assert_non_null(strstr(e.msg, "merges were chosen to fall on one place of their table"));
+    buf_release(&file);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_round_trip), cmocka_unit_test(test_file) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_round_trip), cmocka_unit_test(test_file),
+                                        cmocka_unit_test(test_a_file_cannot_make_its_table_slow) };
     return cmocka_run_group_tests(tests, make, drop);
 }

@@ -47,7 +47,7 @@ static void test_what_was_asked_for_is_taken_and_nothing_else(void **st)
 
 static void (*fetch_really)(const struct train_data *d, const uint32_t *rows, size_t n, void *x, void *target);
 static pthread_t loop;
-static int here;                        /* fetches by the thread of the step loop */
+static _Atomic int here;                /* fetches by the thread of the step loop */
 
 static void fetch_and_count(const struct train_data *d, const uint32_t *rows, size_t n, void *x, void *target)
 {
