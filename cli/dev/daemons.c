@@ -13,7 +13,7 @@
 #include "core/http/client.h"
 
 /* More than any of them needs: what is slow on a busy machine is no fault. */
-enum { STOP_MS = 15000, MIGRATE_MS = 60000, TOKEN_MS = 60000, API_MS = 60000, STEP_MS = 15 };
+enum { STOP_MS = 15000, STEP_MS = 15 };
 
 static struct child *describe(struct dev *d, int which, const char *name)
 {
@@ -81,7 +81,7 @@ enum errc daemons_migrate(struct dev *d, struct err *e)
     struct child run = { .name = "migrate", .log_path = arena_printf(d->arena, "%s/migrate.log", d->logs), .uid = d->server_uid, .gid = d->server_gid,
                          .stop_signal = SIGTERM, .argv = { arena_printf(d->arena, "%s/falaj-migrate", d->bin) },
                          .env = arena_printf(d->arena, "FALAJ_MIGRATE_URL=%s", config_db_url(d, "falaj_migrate", "falaj", password)) };
-    return supervise_run_once(d, &run, MIGRATE_MS, NULL, e);
+    return supervise_run_once(d, &run, DEV_START_MS, NULL, e);
 }
 
 /* The first word of text that is a token. */
@@ -115,7 +115,7 @@ enum errc daemons_admin_token(struct dev *d, struct err *e)
     }
     struct child run = { .name = "bootstrap", .log_path = arena_printf(d->arena, "%s/bootstrap.log", d->logs), .uid = d->server_uid, .gid = d->server_gid, .stop_signal = SIGTERM,
                          .argv = { arena_printf(d->arena, "%s/falaj-api", d->bin), arena_printf(d->arena, "--config=%s/api.conf", d->etc), "--bootstrap-admin" } };
-    TRY(supervise_run_once(d, &run, TOKEN_MS, &text, e));
+    TRY(supervise_run_once(d, &run, DEV_START_MS, &text, e));
     d->admin_token = find_token(d, text);
     if (!d->admin_token)
         return FAIL(e, UNAVAILABLE, "falaj-api --bootstrap-admin printed no token");
@@ -128,7 +128,7 @@ enum errc daemons_admin_token(struct dev *d, struct err *e)
 
 enum errc daemons_wait_api(struct dev *d, struct err *e)
 {
-    int64_t end = clock_mono_us(&clock_system) + INT64_C(1000) * API_MS;
+    int64_t end = clock_mono_us(&clock_system) + INT64_C(1000) * DEV_START_MS;
     struct http_client_options o = { .base_url = d->api_url, .timeout_ms = 2000, .connect_timeout_ms = 500 };
     CLEANUP(http_client_freep) struct http_client *http = http_client_new(&o, e);
     if (!http)
@@ -141,7 +141,7 @@ enum errc daemons_wait_api(struct dev *d, struct err *e)
         if (rc == ERR_OK && r.status == 200)
             return ERR_OK;
         if (clock_mono_us(&clock_system) > end)
-            return FAIL(e, UNAVAILABLE, "falaj-api is not ready after %d s: %.*s", API_MS / 1000, (int)(r.body.len < 150 ? r.body.len : 150), r.body.len ? r.body.ptr : last.msg);
+            return FAIL(e, UNAVAILABLE, "falaj-api is not ready after %d s: %.*s", DEV_START_MS / 1000, (int)(r.body.len < 150 ? r.body.len : 150), r.body.len ? r.body.ptr : last.msg);
         TRY(supervise_pause(d, STEP_MS, e));
     }
 }

@@ -12,8 +12,6 @@
 #define MODULE "/usr/lib/softhsm/libsofthsm2.so"
 #define TOKEN "falaj-dev"
 
-enum { INIT_MS = 60000 };
-
 static const char *part(const struct dev *d, const char *zone, const char *name)
 {
     return arena_printf(d->arena, "%s/softhsm-%s/%s", d->keys, zone, name);
@@ -48,7 +46,7 @@ static enum errc token_make(struct dev *d, const char *zone, struct err *e)
                          .stop_signal = SIGTERM, .env = arena_printf(d->arena, "SOFTHSM2_CONF=%s", part(d, zone, "conf")),
                          .argv = { arena_printf(d->arena, "%s/falaj-keyd", d->bin), "--init-token", "--zone", zone, "--module", MODULE,
                                    "--token-label", TOKEN, "--pin-file", part(d, zone, "pin"), "--so-pin-file", part(d, zone, "so-pin"), NULL } };
-    return supervise_run_once(d, &run, INIT_MS, NULL, e);
+    return supervise_run_once(d, &run, DEV_START_MS, NULL, e);
 }
 
 enum errc hsm_prepare(struct dev *d, int i, struct err *e)

@@ -13,7 +13,7 @@
 #include "core/base/clock.h"
 #include "core/db/session.h"
 
-enum { INITDB_MS = 60000, START_MS = 60000, STEP_MS = 15 };
+enum { STEP_MS = 15 };
 
 static const char *const roles[] = { "falaj_migrate", "falaj_app", "falaj_worker_api", "falaj_scheduler", "falaj_sequencer", "falaj_retention", "falaj_backup", NULL };
 
@@ -25,7 +25,7 @@ static enum errc run_initdb(struct dev *d, struct err *e)
     struct child initdb = { .name = "initdb", .log_path = arena_printf(d->arena, "%s/initdb.log", d->logs), .uid = d->pg_uid, .gid = d->pg_gid, .stop_signal = SIGTERM,
         .argv = { arena_printf(d->arena, "%s/initdb", d->pg_bin), "-D", fresh, "-U", "postgres", "--auth=scram-sha-256",
                   arena_printf(d->arena, "--pwfile=%s", password_file), "--no-sync", "--no-instructions", "-E", "UTF8", "--locale=C.UTF-8", NULL } };
-    enum errc rc = supervise_run_once(d, &initdb, INITDB_MS, NULL, e);
+    enum errc rc = supervise_run_once(d, &initdb, DEV_START_MS, NULL, e);
     unlink(password_file);
     if (rc != ERR_OK)
         return rc;
@@ -61,7 +61,7 @@ static enum errc connect_to(struct dev *d, const char *database, struct db_sessi
 
 enum errc postgres_wait(struct dev *d, struct err *e)
 {
-    int64_t end = clock_mono_us(&clock_system) + INT64_C(1000) * START_MS;
+    int64_t end = clock_mono_us(&clock_system) + INT64_C(1000) * DEV_START_MS;
     for (;;) {
         CLEANUP(db_session_freep) struct db_session *s = NULL;
         if (connect_to(d, "postgres", &s, e) == ERR_OK)

@@ -10,7 +10,7 @@
 #include "core/base/clock.h"
 #include "core/crypto/hash.h"
 
-enum { WAIT_MS = 60000, STEP_MS = 10 };
+enum { STEP_MS = 10 };
 
 enum errc redis_prepare(struct dev *d, struct err *e)
 {
@@ -52,7 +52,7 @@ static bool answers(struct dev *d)
 
 enum errc redis_wait(struct dev *d, struct err *e)
 {
-    int64_t end = clock_mono_us(&clock_system) + INT64_C(1000) * WAIT_MS;
+    int64_t end = clock_mono_us(&clock_system) + INT64_C(1000) * DEV_START_MS;
     while (!answers(d)) {
         if (clock_mono_us(&clock_system) > end)
             return FAIL(e, UNAVAILABLE, "Redis does not answer");

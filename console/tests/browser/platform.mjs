@@ -53,11 +53,13 @@ async function startPlatform(more) {
   const env = { ...process.env, FALAJ_BIN: bin, FALAJ_AUTH_ATTEMPTS_PER_MINUTE: '0', ...more };
   for (const name of off) env[`FALAJ_RATE_${name}`] = '0';
   const args = ['dev', '--ephemeral', '--port', '0', '--json-ready', '--console', dist];
-  const dev = spawn(join(bin, 'falaj'), args, { stdio: ['ignore', 'pipe', 'ignore'], env });
+  const dev = spawn(join(bin, 'falaj'), args, { stdio: ['ignore', 'pipe', 'pipe'], env });
+  let said = ''; // its last words: why it ended is nowhere else, since its folder goes with it
+  dev.stderr.on('data', (d) => (said = (said + d).slice(-4000)));
   const gone = new Promise((done) => dev.once('exit', done));
   const ready = await new Promise((done, fail) => {
     createInterface({ input: dev.stdout }).on('line', (l) => l.startsWith('{') && done(JSON.parse(l)));
-    void gone.then((c) => fail(new Error(`falaj dev ended with ${c}`)));
+    void gone.then((c) => fail(new Error(`falaj dev ended with ${c}: ${said}`)));
   });
   const stop = async () => {
     dev.kill('SIGTERM');
