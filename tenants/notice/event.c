@@ -20,6 +20,7 @@ enum when { ALWAYS, ON_SUCCESS, ON_FAILURE, GAVE_UP, SOME_MISSING };
 static const struct { enum audit_code code; enum when when; enum notice_event event; } sources[] = {
     { AUDIT_JOB_FINISH, ALWAYS, NE_JOB_FAILED },
     { AUDIT_JOB_EXPIRE, ALWAYS, NE_JOB_FAILED },
+    { AUDIT_JOB_REJECT, ALWAYS, NE_JOB_FAILED },
     { AUDIT_DEPLOYMENT_ROLL, GAVE_UP, NE_DEPLOYMENT_ROLL },
     { AUDIT_BUDGET_STOP, ON_SUCCESS, NE_BUDGET },
     { AUDIT_APPROVAL_REQUEST, ON_SUCCESS, NE_APPROVAL },

@@ -7,7 +7,9 @@
 #include "scheduler/jobs/priority_class.h"
 #include "audit/event.h"
 #include "scheduler/duty/budget_watch.h"
+#include "audit/tail.h"
 #include "scheduler/duty/job_pages.h"
+#include "scheduler/duty/notices.h"
 #include "scheduler/jobs/job_search.h"
 #include "scheduler/mirror/capacity.h"
 #include "scheduler/invariants.h"
@@ -43,6 +45,9 @@
 #include "tenants/home/residency_facts.h"
 #include "tenants/accounts/quota_rule.h"
 #include "tenants/accounts/usage.h"
+#include "tenants/notice/delivery.h"
+#include "tenants/notice/person.h"
+#include "tenants/notice/rule.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,7 +106,9 @@ void fixture_open_wide(struct fixture *f, int connections)
                                                              queue_usage_stmts, due_jobs_stmts, dependencies_stmts,
                                                                  tenant_reaper_stmts,
                                                              node_scheduler_stmts, round_scheduler_stmts, system_facts_stmts,
-                                                             lease_end_stmts, job_apply_stmts, job_pages_stmts, NULL };
+                                                             lease_end_stmts, job_apply_stmts, job_pages_stmts,
+                                                             audit_tail_stmts, notices_stmts, notice_rule_daemon_stmts,
+                                                             notice_person_daemon_stmts, notice_delivery_daemon_stmts, NULL };
     static const struct stmt *const *const probe_lists[] = { probe_stmts, NULL };
     *f = (struct fixture){ .pg = pg_harness_new(), .config = config_new_default() };
     pg_harness_migrate(f->pg, NULL);

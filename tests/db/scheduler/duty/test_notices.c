@@ -91,14 +91,15 @@ static void an_end_is_told_once_and_by_the_job(void **state)
     entry("FLJ-JOB-006S", "job", job_that("COMPLETED", NULL));
     entry("FLJ-JOB-006S", "job", job_that("CANCELLED", NULL));
     entry("FLJ-JOB-007S", "job", job_that(NULL, NULL));
+    entry("FLJ-JOB-009S", "job", job_that("REJECTED", NULL));       /* what it waited for can never be */
     entry("FLJ-APR-001S", "approval", "apr_1");
     entry("FLJ-KEY-006S", "key", "3");          /* nobody wants it */
     look(false);
     look(false);
-    assert_int_equal(TOLD("job-failed"), 1);
+    assert_int_equal(TOLD("job-failed"), 2);
     assert_int_equal(TOLD("job-completed"), 1);
     assert_int_equal(TOLD("approval-waiting"), 1);
-    assert_int_equal(fixture_count(&f, "SELECT count(*) AS n FROM notice_delivery"), 3);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) AS n FROM notice_delivery"), 4);
     assert_int_equal(fixture_count(&f, "SELECT count(*) AS n FROM notice_delivery WHERE name = 'herons'"
                                        " AND detail ->> 'state' = 'OUT_OF_MEMORY'"), 1);
 }

@@ -13,6 +13,7 @@ static void entries(void **state)
     (void)state;
     static const struct { const char *code, *step; int64_t missing; int event; } rows[] = {
         { "FLJ-JOB-006S", NULL, 0, NE_JOB_FAILED }, { "FLJ-JOB-007S", NULL, 0, NE_JOB_FAILED }, { "FLJ-JOB-001S", NULL, 0, -1 },
+        { "FLJ-JOB-009S", NULL, 0, NE_JOB_FAILED },
         { "FLJ-DEP-003S", "given_up", 0, NE_DEPLOYMENT_ROLL }, { "FLJ-DEP-003S", "turned", 0, -1 },
         { "FLJ-APR-001S", NULL, 0, NE_APPROVAL }, { "FLJ-APR-001D", NULL, 0, -1 }, { "FLJ-QUO-003S", NULL, 0, NE_BUDGET },
         { "FLJ-AUD-007S", NULL, 0, -1 }, { "FLJ-AUD-007F", NULL, 0, NE_AUDIT_ALERT }, { "FLJ-AUD-009S", NULL, 0, -1 },
