@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Forgets values of a secret: keep 0 all of them and the secret itself, else those older than the newest `keep` that no
--- unfinished job names. With keep 0 what is in the way comes back instead, and nothing is changed: a legal hold ('hold'), and,
--- unless it is disabled, unfinished jobs that name it ('job', id and name). Else one row for each object that is gone ('object',
--- its
--- id, the bytes it had stored). The data keys are forgotten, so that no copy of a value opens any more; the objects' rows stay,
--- DELETED, for the jobs that named them. Objects are locked before jobs are looked for, as job_submit_many locks them: whoever
--- submits at the same time is found, or finds them gone. Runs as its caller, behind row-level security.
+-- unfinished job names, and none while a legal hold is on who made the secret or set a value. With keep 0 what is in the way
+-- comes back instead, and nothing is changed: a legal hold ('hold'), and, unless it is disabled, unfinished jobs that name it
+-- ('job', id and name). Else one row for each object that is gone ('object', its id, the bytes it had stored). The data keys are
+-- forgotten, so that no copy of a value opens any more; the objects' rows stay, DELETED, for the jobs that named them. Objects
+-- are locked before jobs are looked for, as job_submit_many locks them: whoever submits at the same time is found, or finds them
+-- gone. Runs as its caller, behind row-level security.
 CREATE OR REPLACE FUNCTION secret_forget(t uuid, which uuid, keep bigint)
 RETURNS TABLE (kind text, id uuid, name text, stored_bytes bigint)
 LANGUAGE plpgsql SET search_path = pg_catalog, public, pg_temp AS $$
@@ -15,12 +15,15 @@ DECLARE
   is_active boolean;
   maker uuid;
   objects uuid[];
+  is_held boolean;
 BEGIN
   SELECT x.latest_version, x.state = 'ACTIVE', x.created_by INTO newest, is_active, maker FROM secret x
    WHERE x.tenant_id = t AND x.secret_id = which FOR UPDATE;
   objects := ARRAY(SELECT v.object_id FROM secret_version v
                     WHERE v.tenant_id = t AND v.secret_id = which AND v.version <= newest - keep);
-  IF keep > 0 AND cardinality(objects) = 0 THEN
+  is_held := EXISTS (SELECT FROM (SELECT maker AS created_by UNION SELECT v.created_by FROM secret_version v
+                                   WHERE v.tenant_id = t AND v.secret_id = which) p WHERE subject_has_hold(t, p.created_by));
+  IF keep > 0 AND (cardinality(objects) = 0 OR is_held) THEN
     RETURN;
   END IF;
   PERFORM FROM object o WHERE o.tenant_id = t AND o.object_id = ANY (objects) ORDER BY o.object_id FOR UPDATE;
@@ -31,9 +34,7 @@ BEGIN
                                            AND i.object_id = o));
   ELSE
     RETURN QUERY
-      SELECT 'hold', NULL::uuid, NULL::text, 0::bigint
-       WHERE EXISTS (SELECT FROM (SELECT maker AS created_by UNION SELECT v.created_by FROM secret_version v
-                                   WHERE v.tenant_id = t AND v.secret_id = which) p WHERE subject_has_hold(t, p.created_by))
+      SELECT 'hold', NULL::uuid, NULL::text, 0::bigint WHERE is_held
       UNION ALL
       SELECT 'job', j.job_id, j.name, 0::bigint FROM job j
        WHERE is_active AND j.tenant_id = t AND j.finished_at IS NULL

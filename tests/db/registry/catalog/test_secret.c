@@ -174,6 +174,29 @@ static void old_values_go_but_those_that_jobs_name(void **state)
     assert_int_equal(used(0, "objects"), objects + SECRET_VERSIONS_KEPT);
 }
 
+static void a_legal_hold_keeps_old_values(void **state)
+{
+    (void)state;
+    struct secret s = name_it(UUID_NIL, "held");
+    struct slice list;
+    pg_harness_exec(pg, DB, arena_printf(arena, "INSERT INTO audit_hold (tenant_id, hold_id, subject_id, reason, placed_by)"
+        " VALUES ('%1$s', '%2$s', '%3$s', 'court', '%3$s')", uuid_z(people[0]->tenant_id), uuid_z(s.secret_id),
+        uuid_z(people[0]->user_id)));
+    for (int i = 0; i < SECRET_VERSIONS_KEPT + 2; i++)
+        give(s.secret_id, UUID_NIL, "held", VALUE);
+    struct work w = begin(0);
+    OK(secret_version_list(&w, s.secret_id, 0, 100, &list, &e));
+    assert_int_equal(secret_delete(&w, s.secret_id, -1, &e), ERR_LEGAL_HOLD);
+    db_rollback(w.tx);
+    assert_int_equal(list.n, SECRET_VERSIONS_KEPT + 2);
+    pg_harness_exec(pg, DB, "UPDATE audit_hold SET state = 'LIFTED', lifted_at = now()");
+    give(s.secret_id, UUID_NIL, "held", VALUE);
+    w = begin(0);
+    OK(secret_version_list(&w, s.secret_id, 0, 100, &list, &e));
+    end(&w);
+    assert_int_equal(list.n, SECRET_VERSIONS_KEPT);
+}
+
 static void a_name_means_the_projects_own(void **state)
 {
     (void)state;
@@ -234,7 +257,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_value_comes_out_by_the_keys_of_a_lease_alone),
             cmocka_unit_test(what_is_disabled_or_deleted_gives_no_key),
-        cmocka_unit_test(old_values_go_but_those_that_jobs_name), cmocka_unit_test(a_name_means_the_projects_own),
+        cmocka_unit_test(old_values_go_but_those_that_jobs_name),
+        cmocka_unit_test(a_legal_hold_keeps_old_values), cmocka_unit_test(a_name_means_the_projects_own),
         cmocka_unit_test(values_have_limits_and_secrets_a_zone),
     };
     return cmocka_run_group_tests(tests, make, undo);
