@@ -39,9 +39,10 @@ enum errc job_resume(struct work *w, struct uuid job_id, struct job *ret, struct
     TRY(job_stand(w, job_id, &s, e));
     if (job_state_is_terminal((enum job_state)s.state))
         return FAIL(e, CONFLICT, "The job has ended already (%s)", job_state_names[s.state]);
+    /* Of one that is SUSPENDED, too: the release before brings a job back without looking at what was asked. */
+    if (s.suspend_requested)
+        TRY(ask(w, job_id, false, e));
     if (s.state == JOB_SUSPENDED)
         TRY(job_stand_move(w, job_id, &s, JE_RESUME, job_stand_reason(&s), STR(""), e));
-    else if (s.suspend_requested)
-        TRY(ask(w, job_id, false, e));
     return job_get(w, job_id, ret, e);
 }

@@ -96,6 +96,21 @@ static int64_t is(struct uuid id, const char *what)
     return fixture_count(&f, "SELECT (%s)::int::bigint FROM job WHERE job_id = '%s'", what, text);
 }
 
+/* A program of the release before ended its attempt: it waits, and what was asked of it stands yet. */
+static void what_was_asked_before_is_taken_back(void **state)
+{
+    (void)state;
+    char text[UUID_TEXT];
+    const struct uuid id = one();
+    uuid_text(id, text);
+    fixture_exec(&f, "UPDATE job SET suspend_requested = true WHERE job_id = '%s'", text);
+    assert_int_equal(suspend(id), ERR_OK);
+    assert_int_equal(resume(id), ERR_OK);
+    assert_int_equal(is(id, "state = 'PENDING' AND NOT suspend_requested"), 1);
+    started();
+    assert_int_equal(look(), 0);
+}
+
 static void a_waiting_job_is_put_aside_and_goes_on(void **state)
 {
     (void)state;
@@ -308,6 +323,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_waiting_job_is_put_aside_and_goes_on, NULL, wipe),
+        cmocka_unit_test_setup_teardown(what_was_asked_before_is_taken_back, NULL, wipe),
         cmocka_unit_test_setup_teardown(a_running_job_is_sent_away_and_its_room_is_free, NULL, wipe),
         cmocka_unit_test_setup_teardown(one_that_is_on_its_way_is_caught_where_it_arrives, NULL, wipe),
         cmocka_unit_test_setup_teardown(an_end_is_an_end, NULL, wipe),
