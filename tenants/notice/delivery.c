@@ -42,12 +42,18 @@ static const struct stmt delivery_again = { .name = "notice_delivery_again", .pa
 static const struct stmt delivery_own = { .name = "notice_delivery_own", .params = "uUuUUsssj", .card = CARD_NONE, .sql =
     "INSERT INTO notice_delivery (tenant_id, delivery_id, notification_id, user_id, target, kind, event, source, detail, at)\n"
     "SELECT $1, i.id, $3, i.who, i.target, $6, $7, $8, $9, clock_timestamp() FROM unnest($2, $4, $5) i(id, who, target)" };
+struct most_waiting { int64_t n; };
+SCHEMA_OF(most_waiting, "The longest queue of some targets", FIELD(most_waiting, n, 0, .doc = "How many wait"));
+static const struct stmt delivery_waiting = { .name = "notice_delivery_waiting", .params = "uU", .row = &most_waiting_schema,
+    .card = CARD_ONE, .sql =
+    "SELECT coalesce(max(n), 0) AS n FROM (SELECT count(*) AS n FROM notice_delivery\n"
+    "   WHERE tenant_id = $1 AND state = 'WAITING' AND target = ANY ($2) GROUP BY target) w" };
 static const struct stmt delivery_give_up = { .name = "notice_delivery_give_up", .params = "uu", .card = CARD_NONE, .sql =
     "UPDATE notice_delivery SET state = 'DEAD', ended_at = clock_timestamp(), reason = 'The notification was removed'\n"
     " WHERE tenant_id = $1 AND notification_id = $2 AND state = 'WAITING'" };
 
 const struct stmt *const notice_delivery_stmts[] = { &delivery_list, &delivery_get, &delivery_again, &delivery_own,
-    &delivery_give_up, NULL };
+    &delivery_waiting, &delivery_give_up, NULL };
 
 struct put_count { int64_t dead; };
 SCHEMA_OF(put_count, "What came of them", FIELD(put_count, dead, 0, .doc = "Found no room"));
@@ -168,6 +174,10 @@ enum errc notice_delivery_test(struct work *w, struct uuid notification_id, int6
     const struct uuid nobody = UUID_NIL, *who = r.kind == NOTICE_MAIL ? r.recipients.items : &nobody;
     const struct uuid *targets = r.kind == NOTICE_MAIL ? who : &r.notification_id;
     const size_t n = r.kind == NOTICE_MAIL ? r.recipients.n : 1;
+    struct most_waiting most;
+    TRY(db_one(w->tx, &delivery_waiting, ARGS(A_UUID(w->tenant_id), A_UUIDS(targets, n)), &most, e));
+    if (most.n >= NOTICE_BACKLOG)
+        return FAIL(e, LIMIT, "%ld messages wait for it already; a test would stand behind them", (long)most.n);
     *ret = (int64_t)n;
     return queue_own(w, r.notification_id, who, targets, n, notice_kind_names[r.kind], NOTICE_TEST, source, STR("{}"), e);
 }

@@ -42,7 +42,7 @@ extern const struct schema notice_delivery_schema;
 enum errc notice_delivery_list(struct work *w, struct uuid notification_id, int state, struct uuid position, int64_t limit,
                                struct slice *ret, struct err *e) MUST_CHECK;
 enum errc notice_delivery_again(struct work *w, struct uuid delivery_id, struct notice_delivery *ret, struct err *e) MUST_CHECK;
-/* One delivery to each target of the rule; *ret: how many. */
+/* One delivery to each target of the rule; *ret: how many. LIMIT: NOTICE_BACKLOG wait for one of them. */
 enum errc notice_delivery_test(struct work *w, struct uuid notification_id, int64_t *ret, struct err *e) MUST_CHECK;
 /* A mail with the code to the caller. */
 enum errc notice_delivery_code(struct work *w, struct str code, struct err *e) MUST_CHECK;

@@ -4,6 +4,7 @@
 #include "tests/db/tenants/fixture.h"
 #include "core/db/run_tx.h"
 #include "tenants/notice/delivery.h"
+#include "tenants/notice/rule.h"
 
 static struct uuid a, b, rule_a, rule_b;
 static struct db_pool *daemon_pool;
@@ -12,7 +13,7 @@ static struct app sender;
 static int setup(void **state)
 {
     (void)state;
-    static const struct stmt *const *const lists[] = { notice_delivery_stmts, NULL },
+    static const struct stmt *const *const lists[] = { notice_delivery_stmts, notice_rule_stmts, NULL },
         *const *const daemons[] = { notice_delivery_daemon_stmts, NULL };
     world_new(lists, 4);
     daemon_pool = pool_make("falaj_scheduler", 4, daemons, 0);
@@ -153,6 +154,14 @@ static void a_full_backlog_is_dead_and_told_of(void **state)
     assert_int_equal(put(b, rule_b, 1, 0), 0);          /* another's backlog is its own */
     assert_int_equal(NUMBER("SELECT count(*) FROM notice_delivery WHERE state = 'WAITING' AND tenant_id = '%s'", hex(a)),
         NOTICE_BACKLOG);
+    int64_t n = -1;
+    struct work *w = unit_open(a, NULL);
+    REFUSED(notice_delivery_test(w, rule_a, &n, &e), LIMIT);
+    unit_drop(w);
+    w = unit_open(b, NULL);
+    OK(notice_delivery_test(w, rule_b, &n, &e));
+    assert_int_equal(n, 1);
+    unit_commit(w);
 }
 
 static void old_ends_go(void **state)
