@@ -40,18 +40,15 @@ struct notice_result notice_result_of(const struct app *app, struct uuid tenant,
         .pause_ms = jitter(notice_pause_ms(tries, app->config->notify_pause_ms)) };
 }
 
-/* The first line of the file; STR_NULL: it cannot be read. */
-static const char *password_read(struct arena *a, const char *path)
+/* The first line of the file, which the caller wipes; false: it cannot be read. */
+static bool password_read(const char *path, char line[PASSWORD_MAX])
 {
-    char line[PASSWORD_MAX] = "";
     FILE *f = fopen(path, "re");
-    const bool is_read = f && fgets(line, sizeof line, f);
+    const bool is_read = f && fgets(line, PASSWORD_MAX, f);
     if (f)
         fclose(f);
     line[strcspn(line, "\r\n")] = 0;
-    const char *ret = is_read ? str_z(a, str_c(line)) : NULL;
-    secret_wipe(line, sizeof line);
-    return ret;
+    return is_read;
 }
 
 static enum errc send_mail(const struct app *app, struct arena *a, const struct notice_claimed *d, struct err *e)
@@ -61,14 +58,17 @@ static enum errc send_mail(const struct app *app, struct arena *a, const struct 
                       .language = str_eq_c(d->language, "ar") ? "ar" : "en", .at_us = clock_wall_us(app->clock) };
     struct mail_server to = { .url = cfg->smtp_url, .ca_file = *cfg->smtp_ca ? cfg->smtp_ca : NULL,
         .is_plain = cfg->smtp_encryption == 1 };
+    char password[PASSWORD_MAX] = "";
     if (*cfg->smtp_user) {
         to.user = cfg->smtp_user;
-        to.password = password_read(a, cfg->smtp_password_file);
-        if (!to.password)
+        to.password = password;
+        if (!password_read(cfg->smtp_password_file, password))
             return FAIL(e, UNAVAILABLE, "The mail server's password cannot be read (smtp.password_file)");
     }
     notice_text_mail(a, d, cfg->api_public_url, &m.subject, &m.text);
-    return mail_send(a, &to, &m, e);
+    const enum errc rc = mail_send(a, &to, &m, e);
+    secret_wipe(password, sizeof password);
+    return rc;
 }
 
 struct notice_result notice_mail(const struct app *app, struct arena *a, const struct notice_claimed *d)
