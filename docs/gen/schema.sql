@@ -823,6 +823,13 @@ CREATE FUNCTION public.queue_jobs(most bigint, until interval) RETURNS TABLE(is_
     -- the body: migrations
 ALTER FUNCTION public.queue_jobs(most bigint, until interval) OWNER TO falaj_system;
 
+-- Name: queue_known(text); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.queue_known(in_name text) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.queue_known(in_name text) OWNER TO falaj_system;
+
 -- Name: queue_machines(bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.queue_machines(most bigint) RETURNS TABLE(machine uuid, is_ready boolean, zone text, pool text, flavor text, gpu_model text, gpu_shared boolean, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -6512,6 +6519,10 @@ GRANT ALL ON FUNCTION public.queue_declared(most bigint) TO falaj_app;
 -- Name: FUNCTION queue_jobs(most bigint, until interval); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.queue_jobs(most bigint, until interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.queue_jobs(most bigint, until interval) TO falaj_app;
+
+-- Name: FUNCTION queue_known(in_name text); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.queue_known(in_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.queue_known(in_name text) TO falaj_app;
 
 -- Name: FUNCTION queue_machines(most bigint); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.queue_machines(most bigint) FROM PUBLIC;

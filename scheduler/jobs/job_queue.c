@@ -51,13 +51,17 @@ static const struct stmt queue_list = { .name = "queue_list", .params = "uui", .
 
 struct queue_name { struct str name; };
 SCHEMA_OF(queue_name, "A declared queue", FIELD(queue_name, name, 0, .doc = "Its name"));
-/* $2 NULL: all of them. */
-static const struct stmt queue_names = { .name = "queue_names", .params = "usi", .row = &queue_name_schema, .card = CARD_MANY,
+static const struct stmt queue_names = { .name = "queue_names", .params = "ui", .row = &queue_name_schema, .card = CARD_MANY,
     .sql =
-    "SELECT DISTINCT name FROM queue WHERE tenant_id = $1 AND ($2::text IS NULL OR name = $2) ORDER BY 1 LIMIT $3" };
+    "SELECT DISTINCT name FROM queue WHERE tenant_id = $1 ORDER BY 1 LIMIT $2" };
+struct queue_known { bool is_known; };
+SCHEMA_OF(queue_known, "Whether there is one", FIELD(queue_known, is_known, 0, .doc = "Declared, or in a quota rule"));
+static const struct stmt queue_known = { .name = "queue_known", .params = "s", .row = &queue_known_schema, .card = CARD_ONE,
+    .sql =
+    "SELECT queue_known($1) AS is_known" };
 
 const struct stmt *const job_queue_stmts[] = { &queue_lock, &queue_insert, &queue_update, &queue_delete, &queue_get,
-    &queue_list, &queue_names, NULL };
+    &queue_list, &queue_names, &queue_known, NULL };
 
 enum errc job_queue_create(struct work *w, const struct job_queue *in, struct job_queue *ret, struct err *e)
 {
@@ -120,13 +124,12 @@ enum errc job_queue_list(struct work *w, struct uuid position, int64_t limit, st
     return db_many(w->tx, &queue_list, ARGS(A_UUID(w->tenant_id), A_UUID_OR_NULL(position), A_I64(limit)), ret, (size_t)limit, e);
 }
 
-/* ret: struct str, of that name or (STR_NULL) all. */
-static enum errc known_queues(struct work *w, struct str name, struct slice *ret, struct err *e)
+/* ret: struct str, those that the caller may see. */
+static enum errc seen_queues(struct work *w, struct slice *ret, struct err *e)
 {
     struct slice declared = { 0 }, ruled;
-    const struct arg which = name.ptr ? A_STR(name) : A_NULL('s');
-    TRY(db_many(w->tx, &queue_names, ARGS(A_UUID(w->tenant_id), which, A_I64(QUEUES_MAX)), &declared, QUEUES_MAX, e));
-    TRY(quota_rule_queues(w, name, QUEUES_MAX, &ruled, e));
+    TRY(db_many(w->tx, &queue_names, ARGS(A_UUID(w->tenant_id), A_I64(QUEUES_MAX)), &declared, QUEUES_MAX, e));
+    TRY(quota_rule_queues(w, QUEUES_MAX, &ruled, e));
     struct str *all = ARENA_ARRAY(w->arena, struct str, declared.n + ruled.n + 1);
     for (size_t i = 0; i < declared.n; i++)
         all[i] = ((const struct queue_name *)declared.items)[i].name;
@@ -138,14 +141,15 @@ static enum errc known_queues(struct work *w, struct str name, struct slice *ret
 
 enum errc job_queue_check(struct work *w, struct str name, struct err *e)
 {
-    struct slice known;
+    struct queue_known known;
+    struct slice seen;
     if (str_eq_c(name, "default"))
         return ERR_OK;
-    TRY(known_queues(w, name, &known, e));
-    if (known.n)
+    TRY(db_one(w->tx, &queue_known, ARGS(A_STR(name)), &known, e));
+    if (known.is_known)
         return ERR_OK;
-    TRY(known_queues(w, STR_NULL, &known, e));
-    struct str near = nearest_of(name, known.items, known.n);
+    TRY(seen_queues(w, &seen, e));
+    struct str near = nearest_of(name, seen.items, seen.n);
     if (!near.ptr)
         near = nearest_of(name, &(const struct str){ "default", 7 }, 1);
     if (near.ptr)

@@ -84,10 +84,10 @@ static const struct stmt rule_judge = { .name = "quota_rule_judge", .params = "u
     "       (coalesce((SELECT sum(greatest(0, s.used - (s.nominal - s.lend))) FROM s), 0) + coalesce((SELECT lent FROM c), 0))::bigint AS lent" };
 
 SCHEMA_OF(rule_queue_name, "A queue that a rule is about", FIELD(rule_queue_name, name, 0, .doc = "Its name"));
-static const struct stmt rule_queues = { .name = "quota_rule_queues", .params = "usi", .row = &rule_queue_name_schema,
+static const struct stmt rule_queues = { .name = "quota_rule_queues", .params = "ui", .row = &rule_queue_name_schema,
                                          .card = CARD_MANY, .sql =
     "SELECT DISTINCT queue AS name FROM quota_rule\n"
-    " WHERE tenant_id = $1 AND place = 'queue' AND ($2::text IS NULL OR queue = $2) ORDER BY 1 LIMIT $3" };
+    " WHERE tenant_id = $1 AND place = 'queue' ORDER BY 1 LIMIT $2" };
 const struct stmt *const quota_rule_stmts[] = { &rule_lock, &rule_insert, &rule_update, &rule_delete, &rule_get, &rule_list, &rule_judge,
                                                 &rule_queues, NULL };
 
@@ -179,9 +179,8 @@ enum errc quota_rule_list(struct work *w, struct str place, struct uuid position
     return db_many(w->tx, &rule_list, ARGS(A_UUID(w->tenant_id), A_STR(place), A_UUID_OR_NULL(position), A_I64(limit)), ret, (size_t)limit, e);
 }
 
-enum errc quota_rule_queues(struct work *w, struct str name, int64_t limit, struct slice *ret, struct err *e)
+enum errc quota_rule_queues(struct work *w, int64_t limit, struct slice *ret, struct err *e)
 {
     *ret = (struct slice){ 0 };
-    return db_many(w->tx, &rule_queues, ARGS(A_UUID(w->tenant_id), name.ptr ? A_STR(name) : A_NULL('s'), A_I64(limit)), ret,
-                   (size_t)limit, e);
+    return db_many(w->tx, &rule_queues, ARGS(A_UUID(w->tenant_id), A_I64(limit)), ret, (size_t)limit, e);
 }

@@ -36,8 +36,8 @@ enum errc quota_rule_delete(struct work *w, struct uuid rule_id, bool is_platfor
 enum errc quota_rule_get(struct work *w, struct uuid rule_id, struct quota_rule *ret, struct err *e) MUST_CHECK;
 enum errc quota_rule_list(struct work *w, struct str place, struct uuid position, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
 
-/* Names of queues that rules of the tenant are about, of this name or (STR_NULL) all, in their order, at most limit. */
+/* Names of queues that rules of the tenant which the caller may see are about, in their order, at most limit. */
 struct rule_queue_name { struct str name; };
-enum errc quota_rule_queues(struct work *w, struct str name, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
+enum errc quota_rule_queues(struct work *w, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
 
 extern const struct stmt *const quota_rule_stmts[];

@@ -2,7 +2,7 @@
 // queues.test.ts - queues are declared, stopped and forgotten by those who may; a stopped one starts nothing and says so; the
 // share names no other tenant.
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { makeTenant, must, problemOf, waitJob, type Api, type Ready } from '../harness.ts';
+import { api, makeTenant, must, problemOf, waitJob, type Api, type Ready } from '../harness.ts';
 
 const ready: Ready = inject('falaj');
 const any = { headers: { 'if-match': '*' } };
@@ -52,6 +52,21 @@ describe('a queue', () => {
     const foreign = await stranger.post('/v1/jobs', { name: 'lost', kind: 'noop', queue: 'evening' });
     expect(foreign.status).toBe(422);
     expect(foreign.json.detail).not.toContain('did you mean');
+  });
+
+  test('of the tenant is known to jobs of who acts in one project, and is not told of', async () => {
+    const project = must(await tenant.post('/v1/projects', { name: 'red' }), 201);
+    const user_id = must(await tenant.post('/v1/users', { name: 'member' }), 201).user_id;
+    must(await tenant.post('/v1/role-bindings', { user_id, role: 'ml-engineer', project_id: project.project_id }), 201);
+    const member = api(ready, must(await tenant.post('/v1/api-tokens', { name: 'x', user_id }), 201).token);
+    must(await tenant.post('/v1/queues', { name: 'wide' }), 201);
+    must(await tenant.post('/v1/quota-rules', { place: 'queue', queue: 'ruled', resource: 'slots', nominal: 1 }), 201);
+    const ask = (queue: string) => member.post('/v1/jobs', { name: 'mine', kind: 'noop', pool: 'no-machines', queue });
+    for (const queue of ['wide', 'ruled'])
+      expect(must(await ask(queue), 201).project_id).toBe(project.project_id);
+    const slip = await ask('wied');
+    expect(slip.status).toBe(422);
+    expect(slip.json.detail).not.toContain('did you mean');
   });
 
   test('that is stopped starts nothing, says so, and goes on', async () => {
