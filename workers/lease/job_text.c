@@ -13,8 +13,12 @@
 #include "core/http/sse.h"
 #include "core/json/encode.h"
 #include "core/wire/infer_wire.h"
+#include "core/wire/type_serve.h"
 
-static const size_t STREAM_BUFFER = (size_t)256 << 10, TEXT_MAX = (size_t)4 << 20, REPLY_MAX = (size_t)32 << 20;
+enum { TEXT_MAX = 8 << 20, REPLY_MAX = 32 << 20, SHOWN_OF_BYTE = 3, ESCAPED_OF_BYTE = 6 };     /* U+FFFD; \u0001 */
+_Static_assert(SERVE_CONTEXT_MAX * BPE_WORD_MAX * SHOWN_OF_BYTE <= TEXT_MAX, "a text of any tokens is whole");
+_Static_assert(SERVE_CONTEXT_MAX * BPE_WORD_MAX * ESCAPED_OF_BYTE <= REPLY_MAX / 2, "and its answer, too");
+static const size_t STREAM_BUFFER = (size_t)256 << 10;
 
 struct making {
     struct text_call call;

@@ -38,7 +38,7 @@ static enum errc meet(struct comm_local *l, struct err *e)
 {
     pthread_mutex_lock(&l->lock);
     unsigned long round = l->round;
-    if (++l->waiting == l->size) {
+    if (l->failed < 0 && ++l->waiting == l->size) {         /* who has failed has left what it posted: nobody meets any more */
         l->waiting = 0;
         l->round++;
         pthread_cond_broadcast(&l->met);

@@ -76,6 +76,25 @@ static void test_one_that_fails_ends_all_with_its_error(void **st)
     comm_local_free(l);
 }
 
+/* However often the others ask: what the one that ended has posted is gone. */
+static void test_nobody_meets_after_an_end(void **st)
+{
+    struct comm_local *l = comm_local_new(2);
+    struct comm *one = comm_local_rank(l, 0), *other = comm_local_rank(l, 1);
+    struct err why = { 0 }, e;
+    float x[2] = { 0 };
+    (void)st;
+    (void)err_set(&why, ERR_LIMIT, __FILE__, __LINE__, "no memory here");
+    one->ops->abort(one, &why);
+    for (int i = 0; i < 4; i++) {
+        e = (struct err){ 0 };
+        assert_int_equal(other->ops->barrier(other, "again", &e), ERR_LIMIT);
+        assert_string_equal(e.msg, "no memory here");
+        assert_int_equal(other->ops->all_gather(other, "again", x, sizeof x, 4, &e), ERR_LIMIT);
+    }
+    comm_local_free(l);
+}
+
 static void test_ranks_that_differ_are_told(void **st)
 {
     struct comm_local *l = comm_local_new(2);
@@ -96,6 +115,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_exchange),
         cmocka_unit_test(test_one_that_fails_ends_all_with_its_error),
+        cmocka_unit_test(test_nobody_meets_after_an_end),
         cmocka_unit_test(test_ranks_that_differ_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
