@@ -91,7 +91,7 @@ test('a job that has no checkpoint has an empty list, and a foreign one is not t
 describe('the counts of jobs', () => {
   const counts = async (query: string): Promise<Record<string, number>> => {
     const answer = must(await admin.get(`/v1/jobs/counts?${query}`), 200);
-    expect(answer.states).toHaveLength(14);
+    expect(answer.states).toHaveLength(15);
     for (const s of answer.states) expect(s.is_exact, s.state).toBe(true);
     expect(answer.cap).toBe(10_000);
     return Object.fromEntries([...answer.states, ...answer.groups].filter((s: any) => s.jobs > 0).map((s: any) => [s.state ?? s.group, s.jobs]));
