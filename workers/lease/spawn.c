@@ -186,6 +186,9 @@ static enum errc grant_of(const struct run *r, struct child_grant *ret, struct e
     return ERR_OK;
 }
 
+/* The output, the inputs, a listener and the keeper. */
+_Static_assert(1 + INPUTS_MAX + 2 <= FRAME_FDS_MAX, "a grant's descriptors go in one message");
+
 enum errc run_send_grant(struct run *r, const struct release_key *keys, struct err *e)
 {
     CLEANUP(buf_releasep) struct buf b = BUF(GRANT_BYTES);
