@@ -4,6 +4,7 @@
 import { canCheckSignatures, hex, includes, signedBy, unbase64, unhex } from '../lib/audit-verify-hash.ts';
 import { leafLike } from '../lib/audit-verify-leaf.ts';
 import { get, type Schemas } from './client.ts';
+import { hasSignedHead } from './proof.ts';
 
 const utf8 = (v: unknown) => new TextEncoder().encode(JSON.stringify(v));
 /** How many proofs are asked for at a time: a browser has about six connections. */
@@ -17,7 +18,9 @@ export interface Head {
   /** Is it signed by the log's key; null: this browser cannot tell. */
   signed: boolean | null;
 }
+/** The newest; of size 0, so that every event is younger, where none is signed yet. */
 export async function readSignedHead(): Promise<Head> {
+  if (!(await hasSignedHead())) return { size: 0, key: '', root: '', signed: null };
   const [head, keys] = await Promise.all([get('/v1/audit/head'), get('/v1/audit/keys')]);
   const said = head.head as { root?: string; size?: number };
   const root = said.size === head.size ? (said.root ?? '') : '';

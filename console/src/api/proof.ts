@@ -47,15 +47,16 @@ function hold(h: Held): void {
 }
 const stateOf = (h: Held): Proof['state'] => (h.fork ? 'broken' : h.pin ? 'proved' : 'waiting');
 
+/** Is any head of this log signed yet? The list says so without a failure; GET /v1/audit/head answers 404 until then. */
+export const hasSignedHead = async (): Promise<boolean> =>
+  (await get('/v1/audit/heads', { page_size: 1 })).data.length > 0;
+
 export async function look(): Promise<void> {
   const at = place;
   const before = held();
   if (at === '' || before.fork) return;
   try {
-    // A log whose first head is not signed yet has none: that is asked of the list, which says so without a failure.
-    if (!before.pin && (await get('/v1/audit/heads', { page_size: 1 })).data.length === 0) {
-      return say({ ...now, looked: new Date().toISOString() });
-    }
+    if (!before.pin && !(await hasSignedHead())) return say({ ...now, looked: new Date().toISOString() });
     const [{ follow }, head, keys] = await Promise.all([
       import('../lib/proof.ts'),
       get('/v1/audit/head'),

@@ -14,10 +14,20 @@ import { run } from './platform.mjs';
 const only = process.env.ACTS?.split(',');
 const wanted = (name) => only === undefined || only.includes(name);
 
-const OF_ALL = ['/', '/zones', '/residency', '/audit', '/approvals', '/tokens', '/settings', '/workers'];
+const OF_ALL = [
+  '/',
+  '/zones',
+  '/residency',
+  '/audit',
+  '/approvals',
+  '/tokens',
+  '/notifications',
+  '/settings',
+  '/workers',
+];
 const MENUS = {
   keeper: [...OF_ALL, '/root-keys', '/queue/platform', '/health'],
-  watcher: [...OF_ALL, '/tenants', '/keys', '/evidence', '/members', '/projects', '/quotas', '/queues'],
+  watcher: [...OF_ALL, '/tenants', '/keys', '/evidence', '/members', '/projects', '/quotas', '/secrets', '/queues'],
 };
 
 await run('acts-govern', async (t) => {

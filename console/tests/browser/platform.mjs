@@ -41,7 +41,8 @@ async function call(base, token, method, path, body, type = 'application/json') 
       'idempotency-key': crypto.randomUUID(),
       ...(body === undefined ? {} : { 'content-type': type }),
     },
-    body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),
+    body:
+      body === undefined ? undefined : typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
   });
   const json = await r.json().catch(() => ({}));
   if (!r.ok) throw new Error(`${method} ${path}: ${r.status} ${JSON.stringify(json)}`);

@@ -127,7 +127,7 @@ export function Writing({ of }: { of: Schemas['deployment'] }) {
         <h3 id="answer-title">{t('play.answer')}</h3>
         <div aria-live="polite" aria-busy={busy}>
           {written ? (
-            <p dir="auto" className="written">
+            <p dir="auto" translate="no" className="written">
               <span className="lead">{written.prompt}</span>
               {written.text}
             </p>

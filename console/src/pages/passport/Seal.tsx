@@ -57,7 +57,7 @@ export function Seal({ id, readers }: { id: string; readers: Schemas['passport_r
         )}
         {s?.bad && <p>{t('passport.sealBad', { n: number(s.bad.tseq) })}</p>}
         {s && s.missing > 0 && <p>{t('passport.sealMissing', { count: s.missing, n: number(s.missing) })}</p>}
-        {s && (
+        {s && s.head.size > 0 && (
           <p className="seal-root">
             {t('passport.root')} <Code>{s.head.root}</Code>
           </p>
