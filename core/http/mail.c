@@ -115,6 +115,13 @@ static enum errc check_server(const struct mail_server *s, struct err *e)
     return ERR_OK;
 }
 
+static int progress(void *ctx, curl_off_t down_all, curl_off_t down, curl_off_t up_all, curl_off_t up)
+{
+    const struct mail_server *s = ctx;
+    (void)down_all, (void)down, (void)up_all, (void)up;
+    return s->is_unwanted(s->ctx);
+}
+
 static enum errc outcome(CURL *h, CURLcode code, const char *text, struct err *e)
 {
     long status = 0;
@@ -124,6 +131,9 @@ static enum errc outcome(CURL *h, CURLcode code, const char *text, struct err *e
         return ERR_OK;
     case CURLE_OPERATION_TIMEDOUT:
         FAIL(e, DEADLINE, "The mail server took too long");
+        break;
+    case CURLE_ABORTED_BY_CALLBACK:
+        FAIL(e, UNAVAILABLE, "The mail was not waited for");
         break;
     case CURLE_LOGIN_DENIED:
         FAIL(e, UNAVAILABLE, "The mail server refused the sign-in");
@@ -167,6 +177,11 @@ static void set_up(CURL *h, const struct mail_server *s, char *text)
     curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
     curl_easy_setopt(h, CURLOPT_TIMEOUT_MS, (long)MAIL_TIMEOUT_MS);
     curl_easy_setopt(h, CURLOPT_ERRORBUFFER, text);
+    if (s->is_unwanted) {
+        curl_easy_setopt(h, CURLOPT_NOPROGRESS, 0L);
+        curl_easy_setopt(h, CURLOPT_XFERINFOFUNCTION, progress);
+        curl_easy_setopt(h, CURLOPT_XFERINFODATA, (void *)(uintptr_t)s);
+    }
 }
 
 enum errc mail_send(struct arena *a, const struct mail_server *s, const struct mail *m, struct err *e)

@@ -19,6 +19,8 @@ enum { MAIL_ADDRESS_MAX = 254, MAIL_SUBJECT_MAX = 400, MAIL_TEXT_MAX = 16384, MA
 struct mail_server {
     const char *url, *user, *password, *ca_file;    /* user NULL: no sign-in; ca_file NULL: the system's */
     bool is_plain;
+    bool (*is_unwanted)(void *ctx);     /* asked about once a second: true ends the call as UNAVAILABLE; NULL: always wanted */
+    void *ctx;
 };
 struct mail {
     struct str from, to;            /* bare addresses */

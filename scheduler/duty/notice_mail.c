@@ -51,13 +51,20 @@ static bool password_read(const char *path, char line[PASSWORD_MAX])
     return is_read;
 }
 
-static enum errc send_mail(const struct app *app, struct arena *a, const struct notice_claimed *d, struct err *e)
+static bool is_unwanted(void *is_over)
+{
+    return atomic_load((const atomic_bool *)is_over);
+}
+
+static enum errc send_mail(const struct app *app, struct arena *a, const struct notice_claimed *d, const atomic_bool *is_over,
+    struct err *e)
 {
     const struct config *cfg = app->config;
     struct mail m = { .from = str_c(cfg->smtp_from), .to = d->address, .id = id_text(a, "ntd", d->delivery_id),
                       .language = str_eq_c(d->language, "ar") ? "ar" : "en", .at_us = clock_wall_us(app->clock) };
     struct mail_server to = { .url = cfg->smtp_url, .ca_file = *cfg->smtp_ca ? cfg->smtp_ca : NULL,
-        .is_plain = cfg->smtp_encryption == 1 };
+        .is_plain = cfg->smtp_encryption == 1, .is_unwanted = is_over ? is_unwanted : NULL,
+        .ctx = (void *)(uintptr_t)is_over };
     char password[PASSWORD_MAX] = "";
     if (*cfg->smtp_user) {
         to.user = cfg->smtp_user;
@@ -71,17 +78,20 @@ static enum errc send_mail(const struct app *app, struct arena *a, const struct 
     return rc;
 }
 
-struct notice_result notice_mail(const struct app *app, struct arena *a, const struct notice_claimed *d)
+struct notice_result notice_mail(const struct app *app, struct arena *a, const struct notice_claimed *d,
+    const atomic_bool *is_over)
 {
     struct notice_result r = notice_result_of(app, d->tenant_id, d->delivery_id, d->notification_id, d->tries);
     struct err e = { 0 };
     const char *never = !*app->config->smtp_url ? "No mail server is set up here (smtp.url)"
                       : !d->address.ptr ? "This member has no confirmed address, or is not active any more" : NULL;
-    const enum errc rc = never ? ERR_UNPROCESSABLE : send_mail(app, a, d, &e);
+    const enum errc rc = never ? ERR_UNPROCESSABLE : send_mail(app, a, d, is_over, &e);
     if (rc == ERR_OK)
         r.state = STR("DELIVERED");
     else if (never || rc == ERR_UPSTREAM || rc == ERR_INVALID)
         r.state = STR("DEAD");
+    else if (is_over && atomic_load(is_over))
+        r.state = STR("WAITING");       /* its last try was none */
     if (rc != ERR_OK)
         r.reason = str_fmt(a, "%s", never ? never : e.msg);
     if (rc != ERR_OK && !never)

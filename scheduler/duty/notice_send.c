@@ -56,6 +56,7 @@ struct notice_sender {
     struct flight *under_way[NOTICE_CALLS];     /* the web thread's */
     size_t n_under_way, turn;
     int64_t prune_us;
+    atomic_bool is_over;                /* a mail server that hangs must not keep the leader's place while it ends */
     struct beat *gather, *web, *mail;
 };
 
@@ -320,7 +321,7 @@ static int64_t mail_turn(void *ctx, bool is_woken)
     if (RUN_SYSTEM(&w, s->app->pool, 0, notice_claim(&w, "mail", 1, NULL, 0, MAILS, &list, &e), &e) != ERR_OK)
         log_err(LOG_WARN, "notices.claim", &e);
     for (size_t i = 0; i < list.n; i++)
-        results[i] = notice_mail(s->app, s->mail_arena, (const struct notice_claimed *)list.items + i);
+        results[i] = notice_mail(s->app, s->mail_arena, (const struct notice_claimed *)list.items + i, &s->is_over);
     settle(s, s->mail_arena, "mail", results, list.n);
     return list.n ? 0 : REST_US;
 }
@@ -369,6 +370,7 @@ void notice_sender_free(struct notice_sender *s)
 {
     if (!s)
         return;
+    atomic_store(&s->is_over, true);
     beat_free(s->gather);
     beat_free(s->mail);
     beat_free(s->web);

@@ -7,6 +7,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <cmocka.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 #include "core/http/mail.h"
 
 static struct arena *a;
@@ -122,9 +125,34 @@ static void where_mail_may_go(void **state)
     assert_int_equal(mail_send(a, &closed, &bad, &e), ERR_INVALID);
 }
 
+static bool at_once(void *ctx)
+{
+    *(int *)ctx += 1;
+    return true;
+}
+
+/* It takes the connection, into its backlog, and never says a word. */
+static void who_ends_waits_for_no_server(void **state)
+{
+    (void)state;
+    const struct mail in = mail_of("x", "y");
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t len = sizeof at;
+    int asked = 0;
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(fd >= 0 && !bind(fd, (struct sockaddr *)&at, len) && !listen(fd, 4) &&
+                !getsockname(fd, (struct sockaddr *)&at, &len));
+    const struct mail_server silent = { .url = arena_printf(a, "smtp://127.0.0.1:%d", ntohs(at.sin_port)), .is_plain = true,
+                                        .is_unwanted = at_once, .ctx = &asked };
+    assert_int_equal(mail_send(a, &silent, &in, &e), ERR_UNAVAILABLE);
+    assert_true(asked > 0);
+    close(fd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(addresses), cmocka_unit_test(a_subject_makes_no_header),
-                                        cmocka_unit_test(arabic_comes_back_whole), cmocka_unit_test(where_mail_may_go) };
+                                        cmocka_unit_test(arabic_comes_back_whole), cmocka_unit_test(where_mail_may_go),
+                                        cmocka_unit_test(who_ends_waits_for_no_server) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

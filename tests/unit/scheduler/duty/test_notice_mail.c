@@ -27,19 +27,22 @@ static void what_can_never_be_sent(void **state)
     struct arena *a = arena_new(1 << 20);
     const struct app app = { .clock = &clock_system, .config = cfg };
     struct notice_claimed d = { .tries = 1, .event = STR("test"), .address = STR("h@x.example"), .language = STR("en") };
-    struct notice_result r = notice_mail(&app, a, &d);
+    struct notice_result r = notice_mail(&app, a, &d, NULL);
     assert_true(str_eq_c(r.state, "DEAD") && str_starts(r.reason, "No mail server"));
     cfg->smtp_url = "smtp://127.0.0.1:1";
     cfg->smtp_from = "falaj@x.example";
     d.address = STR_NULL;
-    r = notice_mail(&app, a, &d);
+    r = notice_mail(&app, a, &d, NULL);
     assert_true(str_eq_c(r.state, "DEAD") && str_starts(r.reason, "This member has no"));
     d.address = STR("h@x.example");
-    r = notice_mail(&app, a, &d);               /* nobody listens there: later perhaps */
+    r = notice_mail(&app, a, &d, NULL);               /* nobody listens there: later perhaps */
     assert_true(str_eq_c(r.state, "WAITING") && r.pause_ms >= 4000 && r.pause_ms <= 6000);
     d.tries = cfg->notify_tries;
-    r = notice_mail(&app, a, &d);
+    r = notice_mail(&app, a, &d, NULL);
     assert_true(str_eq_c(r.state, "DEAD") && r.reason.len);
+    const atomic_bool is_over = true;
+    r = notice_mail(&app, a, &d, &is_over);     /* the program ends: another one sends it */
+    assert_true(str_eq_c(r.state, "WAITING"));
     arena_free(a);
     config_free(cfg);
 }
