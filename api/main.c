@@ -307,10 +307,8 @@ static int bootstrap(const struct app *app, const char *officer, struct err *e)
     int rc = 0;
     if (bootstrap_person(app, a, officer, token, password, e) != ERR_OK)
         rc = refuse("bootstrap", e);
-    else if (*password)
-        printf("%s\nplatform %s %s\n", token, officer ? officer : "operator", password);
     else
-        printf("%s\n", token);
+        *password ? printf("%s\nplatform %s %s\n", token, officer ? officer : "operator", password) : printf("%s\n", token);
     arena_free(a);
     return rc;
 }
@@ -335,6 +333,31 @@ static int move_blobs(struct app *app, const struct config *cfg, struct err *e)
     enum errc rc = blob_store_move(app->blobs, &blobs, &bytes, e);
     printf("%ld blobs of %ld bytes moved\n", (long)blobs, (long)bytes);
     return rc == ERR_OK ? 0 : refuse("moving blobs", e);
+}
+
+/* Whatever fails, the caller undoes what is there, so that the refusal is the last word of the log. */
+static int run(struct app *app, struct api *api, struct config *cfg, const char *verb, const char *officer, struct err *e)
+{
+    if (db_pool_check(app->pool, e) != ERR_OK || (app->node_pool && db_pool_check(app->node_pool, e) != ERR_OK))
+        return refuse("database", e);
+    if (keyd_client_new(str_c(cfg->keys_sockets), KEYD_TIMEOUT_MS, &app->keyd, e) != ERR_OK)
+        return refuse("keys", e);
+    app->auth = local_auth_new(cfg);
+    if (verb && !strcmp(verb, "--move-blobs"))
+        return move_blobs(app, cfg, e);
+    if (verb)
+        return strcmp(verb, "--check-db") ? bootstrap(app, officer, e) : 0;
+    if (blob_store_open(cfg, &app->blobs, e) != ERR_OK)
+        return refuse("blob store", e);
+    app->capacity = capacity_cache_new();
+    app->residency = residency_cache_new();
+    api->authn = authn_new(app->pool, app->clock, cfg->api_token_cache_ms);
+    api->sessions = session_authn_new(app->pool, app->clock, cfg);
+    if (bootstrap_note_separation(app, e) != ERR_OK || keep_erased(app, cfg, e) != ERR_OK)
+        return refuse("audit log, or who was erased (audit.erasure_dir)", e);
+    struct redis_opts redis = { .address = arena_printf(cfg->arena, "unix:%s", cfg->redis_socket), .user = *cfg->redis_user ? cfg->redis_user : NULL,
+                                .password = *cfg->redis_password ? cfg->redis_password : NULL };
+    return serve(app, api, cfg, &redis, e);
 }
 
 int main(int argc, char **argv)
@@ -366,32 +389,10 @@ int main(int argc, char **argv)
         return refuse("secure memory", &e);
     struct app app = { .program = "falaj-api", .config = cfg, .clock = &clock_system, .federation = federation_new(cfg) };
     struct api api = { 0 };
-    struct redis_opts redis = { .address = arena_printf(cfg->arena, "unix:%s", cfg->redis_socket), .user = *cfg->redis_user ? cfg->redis_user : NULL,
-                                .password = *cfg->redis_password ? cfg->redis_password : NULL };
     app.pool = pool_for(cfg->db_statement_timeout_ms, cfg->db_url, cfg->db_pool_size, "falaj-api", api_stmts, false);
     app.node_pool = !*cfg->db_node_url ? NULL : pool_for(cfg->db_statement_timeout_ms, cfg->db_node_url, cfg->db_node_pool_size,
                                                          "falaj-api-node", api_node_stmts, true);
-    if (db_pool_check(app.pool, &e) != ERR_OK || (app.node_pool && db_pool_check(app.node_pool, &e) != ERR_OK))
-        return refuse("database", &e);
-    if (keyd_client_new(str_c(cfg->keys_sockets), KEYD_TIMEOUT_MS, &app.keyd, &e) != ERR_OK)
-        return refuse("keys", &e);
-    int rc = 0;
-    app.auth = local_auth_new(cfg);
-    if (verb && !strcmp(verb, "--move-blobs"))
-        rc = move_blobs(&app, cfg, &e);
-    else if (verb && strcmp(verb, "--check-db"))
-        rc = bootstrap(&app, officer, &e);
-    else if (!verb) {
-        if (blob_store_open(cfg, &app.blobs, &e) != ERR_OK)
-            return refuse("blob store", &e);
-        app.capacity = capacity_cache_new();
-        app.residency = residency_cache_new();
-        api.authn = authn_new(app.pool, app.clock, cfg->api_token_cache_ms);
-        api.sessions = session_authn_new(app.pool, app.clock, cfg);
-        if (bootstrap_note_separation(&app, &e) != ERR_OK || keep_erased(&app, cfg, &e) != ERR_OK)
-            return refuse("audit log, or who was erased (audit.erasure_dir)", &e);
-        rc = serve(&app, &api, cfg, &redis, &e);
-    }
+    const int rc = run(&app, &api, cfg, verb, officer, &e);
     undo(&app, &api);
     config_free(cfg);
     return rc;
