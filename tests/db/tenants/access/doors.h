@@ -237,6 +237,8 @@ static const struct way {
     GIVES_NOTHING("audit_hold_lift", TWO, "two people: -L foureyes"),
     GIVES_NOTHING("audit_retention_set", THING, "days"),
     GIVES_NOTHING("person_erase", ACCOUNT, "takes away"),
+    GIVES_NOTHING("notification_create", TOLD, "members who get mails, and what its calls are signed with: nothing opens"),
+    GIVES_NOTHING("notification_secret", THING, "another one of the same rule"),
     GIVES_NOTHING("key_rotate", THING, "a key that nobody is shown"),
     GIVES_NOTHING("key_import", THING, "a key that its giver knows, of the caller's own tenant"),
     GIVES_NOTHING("key_min_version", ACCOUNT, "takes away"),

@@ -159,13 +159,21 @@ static void every_table_of_projects_is_walled_in(void **state)
             "INSERT INTO quota_rule (tenant_id, rule_id, place, project_id, queue, resource, nominal, created_by) VALUES"
             " ('%1$s', '%2$s', 'queue', %5$s, 'q', 'slots', 1, '%3$s');"
             "INSERT INTO queue (tenant_id, queue_id, project_id, name, created_by) VALUES ('%1$s', '%2$s', %5$s, 'q', '%3$s');"
+            "INSERT INTO secret (tenant_id, secret_id, project_id, name, zone, created_by) VALUES"
+            " ('%1$s', '%2$s', %5$s, 's%4$d', 'ae-dxb-1', '%3$s');"
+            "INSERT INTO secret_version (tenant_id, secret_id, version, object_id, created_by) VALUES"
+            " ('%1$s', '%2$s', 1, '%2$s', '%3$s');"
+            "INSERT INTO notice_rule (tenant_id, notification_id, project_id, name, kind, events, url, sealed, zone, created_by)"
+            " VALUES ('%1$s', '%2$s', %5$s, 'n%4$d', 'webhook', '{job-failed}', 'https://a.example', 'x', 'ae-dxb-1', '%3$s');"
+            "INSERT INTO notice_delivery (tenant_id, delivery_id, notification_id, target, kind, event, source, project_id, at)"
+            " VALUES ('%1$s', '%2$s', '%2$s', '%2$s', 'webhook', 'job-failed', 'e', %5$s, now());"
             "INSERT INTO budget (tenant_id, budget_id, project_id, name, measure, amount, period, period_start, created_by) VALUES"
             " ('%1$s', '%2$s', %5$s, 'b%4$d', 'kwh', 1, 'total', now(), '%3$s');"
             "INSERT INTO ledger_entry (tenant_id, transaction_id, line, account, project_id, queue, zone, pool, flavor, slot_ms, gpu_ms, energy_mj, money_micro)"
             " VALUES ('%1$s', '%2$s', 1, 'tenant', %5$s, 'q', 'z', 'p', 'cpu', 1, 0, 0, 0)", t, x, u, i, p);
     }
     struct db_text_rows tables = rows_of("SELECT relname FROM pg_class c JOIN pg_policy p ON p.polrelid = c.oid AND p.polname = 'in_projects' ORDER BY 1");
-    assert_int_equal(tables.nrows, 21);
+    assert_int_equal(tables.nrows, 25);
     struct db_session *s = NULL;
     OK(db_session_new(pg_harness_conninfo(pg, "falaj_app", DB), "test", 30000, &s, &e));
     for (size_t i = 0; i < tables.nrows; i++) {
