@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Secrets.tsx - values that programs get and nobody reads back: names, where each lies, whether jobs get it, when one last did.
+import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
 import { change, get, ifMatch, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
@@ -13,6 +14,17 @@ import { ServerTable } from '../../ui/table.tsx';
 
 type Secret = Schemas['secret'];
 const bytes = (value: string): Blob => new Blob([value], { type: 'application/octet-stream' });
+
+const valueField = (t: TFunction) =>
+  ({
+    name: 'value',
+    label: t('secrets.value'),
+    kind: 'area',
+    required: true,
+    ltr: true,
+    autoComplete: 'off',
+    help: t('secrets.valueHelp'),
+  }) as const;
 
 function NewSecret() {
   const { t } = useTranslation();
@@ -31,15 +43,7 @@ function NewSecret() {
       ],
     },
     { name: 'description', label: t('col.description'), max: 256, help: t('secrets.descriptionHelp') },
-    {
-      name: 'value',
-      label: t('secrets.value'),
-      kind: 'area',
-      required: true,
-      ltr: true,
-      autoComplete: 'off',
-      help: t('secrets.valueHelp'),
-    },
+    valueField(t),
   );
   return (
     <FormButton
@@ -74,15 +78,7 @@ export function SecretActs({ secret: s, gone }: { secret: Secret; gone?: () => v
   const forget = useForget();
   const path = `/v1/secrets/${s.secret_id}` as const;
   const to = s.state === 'ACTIVE' ? 'DISABLED' : 'ACTIVE';
-  const fields = formFields({
-    name: 'value',
-    label: t('secrets.value'),
-    kind: 'area',
-    required: true,
-    ltr: true,
-    autoComplete: 'off',
-    help: t('secrets.valueHelp'),
-  });
+  const fields = formFields(valueField(t));
   return (
     <span className="acts">
       <FormButton
