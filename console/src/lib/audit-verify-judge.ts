@@ -1,117 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-// audit-verify-judge.ts - checks the lines of a bundle in one pass, as audit/verify.c does: the same verdict and entry for the same bytes.
+// audit-verify-judge.ts - checks the lines of a bundle in one pass, as audit/verify.c does: the same verdict and entry for the
+// same bytes.
 //
-// A batch of lines is hashed at once, against the chain value that the line before claims; then the lines are judged one after the
+// A batch of lines is hashed at once (audit-verify-lines.ts); then the lines are judged one after the
 // other, and the first that does not fit ends it.
 import {
   droppedBy,
+  lets,
   numberOf,
   plain,
   readCheckpoint,
   readEnd,
-  readEntry,
   readEvent,
   readHead,
   readManifest,
   readRetention,
-  readWithheld,
-  lets,
   tenantOf,
   type End,
   type Entry,
   type Head,
   type Manifest,
-  type Shown,
-  type Signed,
 } from './audit-verify-format.ts';
 import {
   chainOf,
   chainStart,
   coverLevels,
-  extend,
   hex,
   includes,
   leafOf,
   same,
-  shownLeafOf,
-  signedBy,
   Tree,
   type Bytes,
 } from './audit-verify-hash.ts';
-import { leafLike, leavesOf } from './audit-verify-leaf.ts';
+import { closePrevious, extendsTo, takeHead, trusts } from './audit-verify-heads.ts';
+import { leavesOf } from './audit-verify-leaf.ts';
+import { entryOf, hashLines, type Hashed } from './audit-verify-lines.ts';
+import { refuse, unread, type Options, type Verdict } from './audit-verify-verdict.ts';
 
-export type Damage =
-  | 'edited'
-  | 'deleted'
-  | 'truncated'
-  | 'inserted'
-  | 'swapped'
-  | 'duplicated'
-  | 'spliced'
-  | 'forked'
-  | 'wrong_key'
-  | 'malformed';
-export interface Verdict {
-  result: 'ok' | Damage;
-  /** The first damaged entry; 0: no entry is to blame. */
-  tseq: number;
-  line: number;
-  /** pinned: signed by a key that was given; own: by the key that the bundle brings; unchecked: this browser cannot check it. */
-  signature: 'pinned' | 'own' | 'unchecked' | 'none';
-  /** Whether the digest of the last line was compared. */
-  digest: boolean;
-  count: number;
-  dropped: number;
-  /** Of the dropped: those that no retention entry of the log lists. */
-  unproved: number;
-  bytes: number;
-  from: number;
-  to: number;
-  some: boolean;
-  filtered: boolean;
-  /** Of a filtered range: entries that show that they do not fit. */
-  withheld: number;
-  tenant: string;
-  zone: string;
-  size: number;
-  root: string;
-  chain: string;
-  key: string;
-  signedAt: number;
-}
-export interface Options {
-  /** Public keys, 32 bytes each, that were got some other way. */
-  pinned?: readonly Bytes[];
-  /** Without pinned keys: those of the bundle count, which shows only that it fits itself. */
-  trustEmbedded?: boolean;
-  /** A head kept from before; without sig it was kept by a program that threw the signature away. */
-  previous?: { body: Bytes; sig: Bytes | null };
-  /** Accept entries without body that no retention entry lists: anybody may have taken such a body. */
-  allowUnproved?: boolean;
-  digestMax?: number;
-  /** Gets the file itself, when it was not longer than digestMax and was read to its end. */
-  kept?: (file: Blob) => void;
-}
 const RANGES_MAX = 2 ** 20;
-/** What ends a verification: the first damage. */
-export class Refused extends Error {
-  readonly damage: Damage;
-  readonly tseq: number;
-  constructor(damage: Damage, tseq: number) {
-    super(damage);
-    this.damage = damage;
-    this.tseq = tseq;
-  }
-}
-const refuse = (damage: Damage, tseq = 0): never => {
-  throw new Refused(damage, tseq);
-};
-interface Hashed {
-  entry: Entry | null;
-  leaf: Bytes | null;
-  chain: Bytes | null;
-  inTree: boolean;
-}
 interface Known {
   head: Head;
   done: boolean;
@@ -150,21 +76,7 @@ export class Verifier {
     this.o = o;
     this.canSign = canSign;
     this.sumTo = sumTo;
-    const none = {
-      tseq: 0,
-      line: 0,
-      count: 0,
-      dropped: 0,
-      unproved: 0,
-      withheld: 0,
-      bytes: 0,
-      from: 0,
-      to: 0,
-      size: 0,
-      signedAt: 0,
-    };
-    const words = { tenant: '', zone: '', root: '', chain: '', key: '' };
-    this.ret = { result: 'ok', signature: 'none', digest: false, some: false, filtered: false, ...none, ...words };
+    this.ret = unread();
   }
 
   /** All lines of a batch: their hashes together, then one after the other. */
@@ -175,7 +87,13 @@ export class Verifier {
       await this.manifest(batch[0]!.bytes);
       rest = batch.slice(1);
     }
-    const hashed = await this.hash(rest.map((l) => l.bytes));
+    const hashed = await hashLines(
+      this.m,
+      this.head,
+      this.chain,
+      rest.map((l) => l.bytes),
+      this.pending !== null,
+    );
     for (const [i, l] of rest.entries()) {
       this.ret.line++;
       const start = plain(l.bytes.subarray(0, 15));
@@ -194,48 +112,9 @@ export class Verifier {
     await this.plant();
   }
 
-  private async hash(lines: readonly Bytes[]): Promise<Hashed[]> {
-    let before: Bytes | null = this.chain;
-    return Promise.all(
-      lines.map(async (line) => {
-        const claimed = before,
-          read = line[2] === 0x74 && !this.pending ? this.read(line) : null; // {"tseq":
-        if (read?.chain) before = read.chain;
-        const entry = read && (await this.withLeaf(read));
-        if (!entry) return { entry: null, leaf: null, chain: null, inTree: false };
-        const [leaf, chain, inTree] = await Promise.all([
-          entry.event ? (this.m.version === 1 ? leafOf(entry.event) : leafLike(entry.event, entry.leaf)) : null,
-          entry.chain && claimed ? chainOf(claimed, entry.leaf) : null,
-          entry.proof !== null && includes(entry.leaf, entry.tseq - 1, this.head.size, entry.proof, this.head.root),
-        ]);
-        return { entry, leaf, chain, inTree };
-      }),
-    );
-  }
-
-  private read(line: Bytes): Entry | (Omit<Entry, 'leaf'> & { shown: Shown }) | null {
-    return readEntry(line) ?? (this.m.filtered ? readWithheld(line) : null);
-  }
-  private async withLeaf(e: Entry | (Omit<Entry, 'leaf'> & { shown: Shown })): Promise<Entry> {
-    return 'leaf' in e ? e : { ...e, leaf: await shownLeafOf(e.shown) };
-  }
-
   // ------------------------------------------------------------------------------------------------------- heads and trust
-  private async trusts(signed: Signed, key: string): Promise<boolean> {
-    if (!this.canSign) return true;
-    const pinned = this.o.pinned ?? [];
-    const own = this.o.trustEmbedded ? this.m.keys.filter((k) => k.id === key).map((k) => k.public) : [];
-    const keys = pinned.length > 0 ? pinned : own;
-    for (const k of keys) if (await signedBy(k, signed.body, signed.sig)) return true;
-    return false;
-  }
-  /** A head of this very log, signed by a key that counts. */
-  private async take(signed: { body: Bytes; sig: Bytes | null }): Promise<Head> {
-    const head = readHead(signed.body);
-    if (!head) return refuse('malformed');
-    if (head.log !== this.m.tenant) refuse('spliced');
-    if (signed.sig && !(await this.trusts({ body: signed.body, sig: signed.sig }, head.key))) refuse('wrong_key');
-    return head;
+  private take(signed: { body: Bytes; sig: Bytes | null }): Promise<Head> {
+    return takeHead(this.o, this.canSign, this.m, signed);
   }
 
   private async manifest(line: Bytes): Promise<void> {
@@ -249,7 +128,7 @@ export class Verifier {
     this.head = head;
     const said = { size: head.size, root: hex(head.root), chain: hex(head.chain), key: head.key, signedAt: head.at };
     Object.assign(this.ret, said);
-    if (!(await this.trusts(m.head, head.key))) refuse('wrong_key');
+    if (!(await trusts(this.o, this.canSign, m, m.head, head.key))) refuse('wrong_key');
     this.ret.signature = !this.canSign ? 'unchecked' : (this.o.pinned?.length ?? 0) > 0 ? 'pinned' : 'own';
     if (head.log !== m.tenant || head.zone !== m.zone) refuse('spliced');
     if (this.o.previous) this.known.push({ head: await this.take(this.o.previous), done: false });
@@ -394,8 +273,7 @@ export class Verifier {
       tseq = numberOf(line);
     if (tseq >= p.tseq && tseq < p.gap) this.returned = true;
     if (this.next !== null) return;
-    const read = p.kind === 'chain' ? this.read(line) : null,
-      entry = read && (await this.withLeaf(read));
+    const entry = p.kind === 'chain' ? await entryOf(this.m, line) : null;
     this.next = entry?.chain ? same(await chainOf(this.chain, entry.leaf), entry.chain) : false;
   }
 
@@ -412,23 +290,6 @@ export class Verifier {
     if (this.seen < this.want) refuse('deleted', p.tseq);
     refuse(this.next ? 'swapped' : 'edited', p.tseq);
   }
-  private async extends(known: Head): Promise<void> {
-    const { head } = this;
-    if (known.size > head.size) refuse('truncated', head.size + 1);
-    if (known.size === head.size)
-      return same(known.root, head.root) && same(known.chain, head.chain) ? undefined : refuse('forked');
-    if (this.previous?.size !== known.size) return refuse('malformed');
-    const isGood = await extend(known.size, known.root, head.size, head.root, this.m.previous!.proof);
-    return isGood ? undefined : refuse('forked');
-  }
-  /** The manifest's own proof is looked at though the tree has shown the same: what stands in a bundle is right or refused. */
-  private async closePrevious(previous: Head): Promise<void> {
-    const { head } = this,
-      { proof } = this.m.previous!;
-    if (previous.size >= head.size) return proof.length === 0 ? undefined : refuse('malformed');
-    const isGood = await extend(previous.size, previous.root, head.size, head.root, proof);
-    return isGood ? undefined : refuse('forked');
-  }
   /** how: why there is no further line. */
   async finish(how: 'end' | 'cut' | 'long'): Promise<void> {
     if (how === 'long') refuse('malformed', this.expected);
@@ -438,8 +299,8 @@ export class Verifier {
     if (how === 'cut') refuse('truncated');
     this.ret.line = 0;
     if (!this.m.some) await this.closeTree();
-    for (const k of this.known) if (!k.done) await this.extends(k.head);
-    if (this.previous) await this.closePrevious(this.previous);
+    for (const k of this.known) if (!k.done) await extendsTo(this.head, k.head, this.previous, this.m);
+    if (this.previous) await closePrevious(this.head, this.previous, this.m);
     if (!this.hasEnd || !this.end) return refuse('truncated');
     if (this.end.count !== this.seen || this.m.count !== this.seen)
       refuse(this.seen < this.m.count ? 'deleted' : 'inserted');

@@ -4,9 +4,10 @@
 // Memory: one batch of lines, two frontiers, and the file itself up to DIGEST_MAX, because WebCrypto digests only what lies in memory
 // as a whole; of a longer file the last line's digest is not compared, and the verdict says so.
 import { canCheckSignatures, sha256, type Bytes } from './audit-verify-hash.ts';
-import { Refused, Verifier, type Options, type Verdict } from './audit-verify-judge.ts';
+import { Verifier } from './audit-verify-judge.ts';
+import { Refused, type Options, type Verdict } from './audit-verify-verdict.ts';
 
-export type { Damage, Options, Verdict } from './audit-verify-judge.ts';
+export type { Damage, Options, Verdict } from './audit-verify-verdict.ts';
 const LINE_MAX = 65536;
 const DIGEST_MAX = 256 * 1024 * 1024;
 const BATCH_LINES = 1024;
