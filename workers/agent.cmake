@@ -10,7 +10,7 @@ foreach(f agent/agent agent/cards agent/devices agent/fetch agent/report agent/b
           lease/job_text lease/text_read
           lease/sandbox lease/spawn
           lease/box lease/box_filter lease/folder lease/run_lines lease/run_secrets lease/run_image lease/run_launch
-          lease/mask lease/run_keep
+          lease/mask lease/programs lease/run_keep
           lease/run_output lease/run_end
           lease/work_type lease/isolation lease/accounts lease/run_cert)
   list(APPEND agent_sources ${agent_dir}/${f}.c)

@@ -50,6 +50,12 @@ bool job_listens(struct str name)
     return t && t->traits & JT_LISTENS;
 }
 
+bool job_needs_programs(struct str name)
+{
+    const struct job_type *t = job_type_find(name);
+    return t && t->traits & JT_PROGRAMS;
+}
+
 const char *job_reads_pointer(int kind, char out[64])
 {
     const struct job_type *t = &job_types[kind];

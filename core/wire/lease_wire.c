@@ -42,6 +42,7 @@ SCHEMA_EXTERN(node_register, "A machine that comes up",
           .doc = "Thousandths of a processor for jobs; 0: all processors"),
     FIELD_LIST(node_register, devices, &node_device_schema, F_NOCOL | F_NOEMPTY, .max = 64,
                .doc = "Its GPUs in order of index, all of one model; absent: gpus without a model"),
+    FIELD(node_register, programs, F_LATE, .dflt = "true", .doc = "It starts programs of tenants (jobs of kind run)"),
     FIELD(node_register, backend, 0, .max = 32, .dflt = "", .doc = "Compute backend in use"),
     FIELD(node_register, version, F_REQ, .max = 64, .doc = "Version of the agent"),
     FIELD(node_register, boot_id, F_REQ, .doc = "New for each run of the agent"));

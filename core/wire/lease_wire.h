@@ -37,6 +37,7 @@ struct node_register {
     int64_t slots, cpus, memory_bytes, gpus;
     int64_t cpu_milli;                  /* 0: cpus thousands */
     struct slice devices;               /* struct node_device: none, or as many as gpus, in order of index, of one model */
+    bool programs;                      /* it starts programs of tenants; agents of the release before do not say */
     struct str backend, version;
     struct uuid boot_id;
 };

@@ -659,7 +659,7 @@ CREATE FUNCTION public.login_find(tenant_name text, user_name text) RETURNS TABL
 ALTER FUNCTION public.login_find(tenant_name text, user_name text) OWNER TO falaj_system;
 
 -- Name: machine_kinds(text, bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
-CREATE FUNCTION public.machine_kinds(in_pool text, most bigint) RETURNS TABLE(zone text, pool text, flavor text, gpu_model text, gpu_shared boolean, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint, used_slots bigint, used_gpus bigint, used_cpu_milli bigint, used_memory_bytes bigint, held text, machines bigint)
+CREATE FUNCTION public.machine_kinds(in_pool text, most bigint) RETURNS TABLE(zone text, pool text, flavor text, gpu_model text, gpu_shared boolean, programs boolean, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint, used_slots bigint, used_gpus bigint, used_cpu_milli bigint, used_memory_bytes bigint, held text, machines bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     -- the body: migrations
@@ -831,7 +831,7 @@ CREATE FUNCTION public.queue_known(in_name text) RETURNS boolean
 ALTER FUNCTION public.queue_known(in_name text) OWNER TO falaj_system;
 
 -- Name: queue_machines(bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
-CREATE FUNCTION public.queue_machines(most bigint) RETURNS TABLE(machine uuid, is_ready boolean, zone text, pool text, flavor text, gpu_model text, gpu_shared boolean, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint)
+CREATE FUNCTION public.queue_machines(most bigint) RETURNS TABLE(machine uuid, is_ready boolean, zone text, pool text, flavor text, gpu_model text, gpu_shared boolean, programs boolean, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     -- the body: migrations
@@ -1567,6 +1567,7 @@ CREATE TABLE public.node (
     gpu_model text DEFAULT ''::text NOT NULL,
     gpu_shared boolean DEFAULT false NOT NULL,
     devices jsonb DEFAULT '[]'::jsonb NOT NULL,
+    programs boolean DEFAULT true NOT NULL,
     CONSTRAINT node_flavor_check CHECK ((flavor ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
     CONSTRAINT node_reason_check CHECK ((length(reason) <= 512)),
     CONSTRAINT node_slots_check CHECK (((slots >= 0) AND (slots <= 4096))),
@@ -1580,6 +1581,9 @@ COMMENT ON COLUMN public.node.cpu_milli IS '0: not said, its slots stand for the
 
 -- Name: COLUMN node.gpu_shared; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON COLUMN public.node.gpu_shared IS 'Its devices keep jobs apart that have shares of one';
+
+-- Name: COLUMN node.programs; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.node.programs IS 'It starts programs of tenants (jobs of kind run)';
 
 -- Name: project; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.project (

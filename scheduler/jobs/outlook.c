@@ -11,12 +11,13 @@
 /* Machines that are alike. */
 struct kind {
     struct str zone, pool, flavor, gpu_model, held;
-    bool gpu_shared;
+    bool gpu_shared, programs;
     int64_t slots, gpus, cpu_milli, memory_bytes, used_slots, used_gpus, used_cpu_milli, used_memory_bytes, machines;
 };
 SCHEMA_OF(kind, "Ready machines that are alike", FIELD(kind, zone, 0, .doc = "Zone"), FIELD(kind, pool, 0, .doc = "Pool"),
     FIELD(kind, flavor, 0, .doc = "Flavor"), FIELD(kind, gpu_model, 0, .doc = "Of its GPUs"),
-    FIELD(kind, gpu_shared, 0, .doc = "They keep shares apart"), FIELD(kind, slots, 0, .doc = "Slots"),
+    FIELD(kind, gpu_shared, 0, .doc = "They keep shares apart"), FIELD(kind, programs, 0, .doc = "They run programs"),
+    FIELD(kind, slots, 0, .doc = "Slots"),
     FIELD(kind, gpus, 0, .doc = "GPUs"), FIELD(kind, cpu_milli, 0, .doc = "Processors"),
     FIELD(kind, memory_bytes, 0, .doc = "Memory"), FIELD(kind, used_slots, 0, .doc = "Held"),
     FIELD(kind, used_gpus, 0, .doc = "Held"), FIELD(kind, used_cpu_milli, 0, .doc = "Held"),
@@ -30,7 +31,7 @@ SCHEMA_EXTERN(zone_outlook, "What a zone has for a job", FIELD(zone_outlook, zon
     FIELD(zone_outlook, fits_now, 0, .doc = "The job may run there and one machine has room for it now"));
 static const struct stmt machine_kinds_stmt = { .name = "machine_kinds", .params = "si", .row = &kind_schema,
     .card = CARD_MANY, .sql =
-    "SELECT zone, pool, flavor, gpu_model, gpu_shared, slots, gpus, cpu_milli, memory_bytes, used_slots, used_gpus,\n"
+    "SELECT zone, pool, flavor, gpu_model, gpu_shared, programs, slots, gpus, cpu_milli, memory_bytes, used_slots, used_gpus,\n"
     "       used_cpu_milli, used_memory_bytes, held, machines FROM machine_kinds($1, $2)" };
 const struct stmt *const outlook_stmts[] = { &machine_kinds_stmt, NULL };
 
@@ -56,6 +57,7 @@ static enum errc read_machines(struct work *w, const struct job *j, struct outlo
             .gpus = k[i].gpus, .free_slots = k[i].slots - k[i].used_slots, .free_gpus = k[i].gpus - k[i].used_gpus,
             .cpu_milli = k[i].cpu_milli, .memory_bytes = k[i].memory_bytes, .used_cpu_milli = k[i].used_cpu_milli,
             .used_memory_bytes = k[i].used_memory_bytes, .gpu_model = k[i].gpu_model, .gpu_shared = k[i].gpu_shared,
+            .programs = k[i].programs,
             .held = k[i].held };
         ret->alike[i] = k[i].machines;
     }

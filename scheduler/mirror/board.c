@@ -4,6 +4,7 @@
 #include "scheduler/mirror/board_needs.h"
 #include "scheduler/mirror/rules.h"
 #include "core/db/tx.h"
+#include "core/wire/job_type.h"
 #include "core/table/schema.h"
 #include "scheduler/plan/expect.h"
 
@@ -13,7 +14,7 @@ enum { ROWS_MAX = 100000, RULES_MAX = 100000, TENANTS_MAX = 100000, SECOND_US = 
 
 struct machine_row {
     struct uuid machine;
-    bool is_ready, gpu_shared;
+    bool is_ready, gpu_shared, programs;
     struct str zone, pool, flavor, gpu_model;
     int64_t slots, gpus, cpu_milli, memory_bytes;
 };
@@ -21,12 +22,13 @@ SCHEMA_OF(machine_row, "A machine under its alias", FIELD(machine_row, machine, 
     FIELD(machine_row, is_ready, 0, .doc = "It takes jobs"), FIELD(machine_row, zone, 0, .doc = "Zone"),
     FIELD(machine_row, pool, 0, .doc = "Pool"), FIELD(machine_row, flavor, 0, .doc = "Flavor"),
     FIELD(machine_row, gpu_model, 0, .doc = "Of its GPUs"), FIELD(machine_row, gpu_shared, 0, .doc = "Shares are kept apart"),
+    FIELD(machine_row, programs, 0, .doc = "It runs programs"),
     FIELD(machine_row, slots, 0, .doc = "Slots"), FIELD(machine_row, gpus, 0, .doc = "GPUs"),
     FIELD(machine_row, cpu_milli, 0, .doc = "Processors"), FIELD(machine_row, memory_bytes, 0, .doc = "Memory"));
 static const struct stmt queue_machines = { .name = "queue_machines", .params = "i", .row = &machine_row_schema,
                                             .card = CARD_MANY,
     .sql =
-    "SELECT machine, is_ready, zone, pool, flavor, gpu_model, gpu_shared, slots, gpus, cpu_milli, memory_bytes FROM "
+    "SELECT machine, is_ready, zone, pool, flavor, gpu_model, gpu_shared, programs, slots, gpus, cpu_milli, memory_bytes FROM "
         "queue_machines($1)" };
 
 struct tenant_row {
@@ -109,7 +111,8 @@ static enum errc read_machines(struct work *w, struct board *b, struct seen **re
     for (size_t i = 0; i < rows.n; i++) {
         n[i] = (struct snap_node){ .node_id = r[i].machine, .zone = r[i].zone, .pool = r[i].pool, .flavor = r[i].flavor,
             .slots = r[i].slots, .gpus = r[i].gpus, .free_slots = r[i].slots, .free_gpus = r[i].gpus, .cpu_milli = r[i].cpu_milli,
-            .memory_bytes = r[i].memory_bytes, .gpu_model = r[i].gpu_model, .gpu_shared = r[i].gpu_shared };
+            .memory_bytes = r[i].memory_bytes, .gpu_model = r[i].gpu_model, .gpu_shared = r[i].gpu_shared,
+            .programs = r[i].programs };
         seen[i] = (struct seen){ r[i].machine, r[i].is_ready ? i : AHEAD_NONE, &n[i] };
         ready += r[i].is_ready;
     }
@@ -161,7 +164,8 @@ static struct slice split(struct str text, struct arena *a)
 static struct snap_job snap_of(const struct job_row *r, int64_t tenant)
 {
     return (struct snap_job){ .tenant_id = r->tenant_id, .job_id = r->job_id, .zone = r->zone, .pool = r->pool, .queue = r->queue,
-        .project_id = r->project_id, .kind = r->kind, .data_class = r->data_class, .slots = r->slots, .gpus = r->gpus,
+        .project_id = r->project_id, .kind = r->kind, .needs_programs = job_needs_programs(r->kind),
+        .data_class = r->data_class, .slots = r->slots, .gpus = r->gpus,
         .priority = r->priority, .cpu_milli = r->cpu_milli, .memory_bytes = r->memory_bytes, .gpu_milli = r->gpu_milli,
         .cls = r->cls, .class_value = r->class_value, .gpu_models = r->gpu_models, .shape = r->shape, .depth = r->depth,
         .submitted_at = r->submitted_at, .tenant = tenant };

@@ -10,6 +10,7 @@
 #include "core/base/assert.h"
 #include "core/db/tx.h"
 #include "core/table/schema.h"
+#include "core/wire/job_type.h"
 #include "scheduler/mirror/policies.h"
 #include "scheduler/mirror/rules.h"
 #include "tenants/accounts/quota.h"
@@ -26,7 +27,7 @@ struct room_row {
     struct str zone, pool, flavor, gpu_model, held;
     int64_t slots, gpus, used_slots, used_gpus, revision;
     int64_t cpu_milli, memory_bytes, used_cpu_milli, used_memory_bytes;
-    bool gpu_shared;
+    bool gpu_shared, programs;
 };
 SCHEMA_OF(room_row, "A machine, or a tenant, and what live attempts hold of it", FIELD(room_row, id, 0,
                                                                                        .doc = "Machine or tenant"),
@@ -36,6 +37,7 @@ SCHEMA_OF(room_row, "A machine, or a tenant, and what live attempts hold of it",
     FIELD(room_row, cpu_milli, 0, .doc = "Processors"), FIELD(room_row, memory_bytes, 0, .doc = "Memory"),
     FIELD(room_row, used_cpu_milli, 0, .doc = "Held"), FIELD(room_row, used_memory_bytes, 0, .doc = "Held"),
     FIELD(room_row, gpu_model, 0, .doc = "Of its GPUs"), FIELD(room_row, gpu_shared, 0, .doc = "They keep shares apart"),
+    FIELD(room_row, programs, 0, .doc = "It runs programs"),
     FIELD(room_row, held, 0, .doc = "Devices held"), FIELD(room_row, used_slots, 0, .doc = "Slots held"),
     FIELD(room_row, used_gpus, 0, .doc = "GPUs held"),
     FIELD(room_row, revision, 0, .doc = "Of what is known of zones and tenants"));
@@ -53,6 +55,7 @@ SCHEMA_OF(snap_job, "A waiting job", FIELD(snap_job, tenant_id, 0, .doc = "Tenan
     FIELD_AS(snap_job, cls, "class", 0, .doc = "Priority class"), FIELD(snap_job, class_value, F_NOCOL, .doc = "Its value"),
     FIELD(snap_job, version, 0, .doc = "Version"), FIELD(snap_job, submitted_at, 0, .doc = "When"),
     FIELD(snap_job, shape, 0, .doc = "What it asks for"), FIELD(snap_job, depth, 0, .doc = "Most of that shape"),
+    FIELD(snap_job, needs_programs, F_NOCOL, .doc = "By its kind"),
     FIELD(snap_job, is_cut, F_NOCOL, .doc = "More may wait"), FIELD(snap_job, tenant, F_NOCOL, .doc = "Index"), FIELD(snap_job, has_lane, F_NOCOL, .doc = "Has a lane"));
 
 /* Live attempts are read once for both sums. */
@@ -64,10 +67,11 @@ static const struct stmt snapshot_rooms = { .name = "snapshot_rooms", .params = 
     "SELECT n.node_id AS id, true AS is_node, n.zone, n.pool, n.flavor, n.slots, n.gpus, coalesce(a.slots, 0) AS used_slots,\n"
     "       coalesce(a.gpus, 0) AS used_gpus, " RESIDENCY_REVISION " AS revision, n.cpu_milli, n.memory_bytes,\n"
     "       coalesce(a.cpu_milli, 0) AS used_cpu_milli, coalesce(a.memory_bytes, 0) AS used_memory_bytes, n.gpu_model,\n"
-    "       n.gpu_shared, coalesce(a.held, '') AS held\n"
+    "       n.gpu_shared, n.programs, coalesce(a.held, '') AS held\n"
     "  FROM node n LEFT JOIN a ON a.node_id = n.node_id WHERE n.state = 'READY'\n"
     "UNION ALL\n"
-    "SELECT a.tenant_id, false, '', '', '', 0, 0, a.slots, a.gpus, 0, 0, 0, 0, 0, '', false, '' FROM a WHERE a.tenant_id IS NOT NULL\n"
+    "SELECT a.tenant_id, false, '', '', '', 0, 0, a.slots, a.gpus, 0, 0, 0, 0, 0, '', false, false, ''\n"
+    "  FROM a WHERE a.tenant_id IS NOT NULL\n"
     " ORDER BY is_node, id LIMIT $1" };
 
 /* What the index job_ready holds: jobs that wait for a time or for others are let in when that has come (duty/due_jobs.h), so that a
@@ -179,7 +183,7 @@ static enum errc read_rooms(struct work *w, struct snapshot *s, struct slice *re
             .node_id = n->id, .zone = n->zone, .pool = n->pool, .flavor = n->flavor, .slots = n->slots, .gpus = n->gpus,
             .free_slots = n->slots - n->used_slots, .free_gpus = n->gpus - n->used_gpus, .cpu_milli = n->cpu_milli,
             .memory_bytes = n->memory_bytes, .used_cpu_milli = n->used_cpu_milli, .used_memory_bytes = n->used_memory_bytes,
-            .gpu_model = n->gpu_model, .gpu_shared = n->gpu_shared, .held = n->held };
+            .gpu_model = n->gpu_model, .gpu_shared = n->gpu_shared, .programs = n->programs, .held = n->held };
         s->revision = n->revision;
     }
     *ret_held = (struct slice){ rows.items, held };
@@ -274,6 +278,8 @@ enum errc snapshot_read(struct work *w, int64_t limit, bool is_full, struct snap
         limit = room;
     if (limit > 0)
         TRY(db_many(w->tx, &snapshot_jobs, ARGS(A_I64(limit), A_I64(WAITING_MAX)), &s.jobs, WAITING_MAX, e));
+    for (size_t i = 0; i < s.jobs.n; i++)
+        s.jobs.items[i].needs_programs = job_needs_programs(s.jobs.items[i].kind);
     if (s.jobs.n)
         TRY(read_tenants(w, &s, held.items, held.n, e));
     TRY(read_classes(w, &s, e));

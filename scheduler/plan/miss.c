@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-const char *const miss_names[] = { "gpu_models", "gpu_milli", "gpus", "slots", "cpu_milli", "memory_bytes", NULL };
+const char *const miss_names[] = { "kind", "gpu_models", "gpu_milli", "gpus", "slots", "cpu_milli", "memory_bytes", NULL };
 
 static void compare(struct miss *m, enum miss_what what, int64_t asked, int64_t has)
 {
@@ -26,10 +26,16 @@ struct miss miss_of(const struct snap_node *n, const struct snap_job *j, bool is
     struct miss m = { .zone = n->zone, .flavor = n->flavor, .gpu_model = n->gpu_model };
     const struct ask a = snap_job_ask(j);
     const bool is_share = a.gpus && a.gpu_milli < GPU_MILLI;
-    if (a.gpus && n->gpus > 0 && !snap_job_takes(j, n)) {
-        m.lacks = is_share && !n->gpu_shared ? 1u << MISS_SHARE : 1u << MISS_MODEL;
-        m.asked[MISS_SHARE] = a.gpu_milli;
+    struct snap_job data = *j;          /* what it asks for beside a place for its program */
+    data.needs_programs = false;
+    if (j->needs_programs && !n->programs) {
+        m.lacks = 1u << MISS_PROGRAMS;
         m.shortage = 1000;
+    }
+    if (a.gpus && n->gpus > 0 && !snap_job_takes(&data, n)) {
+        m.lacks |= is_share && !n->gpu_shared ? 1u << MISS_SHARE : 1u << MISS_MODEL;
+        m.asked[MISS_SHARE] = a.gpu_milli;
+        m.shortage += 1000;
     }
     if (is_share && is_free && n->gpus > 0 && !(m.lacks >> MISS_SHARE & 1))
         compare(&m, MISS_SHARE, a.gpu_milli, devices_level(&n->devices));
@@ -58,7 +64,7 @@ enum miss_what miss_first(const struct miss *m)
 
 struct str miss_words(const struct miss *m, const struct snap_job *j, bool is_free, struct arena *a)
 {
-    static const char *const units[] = { "", "thousandths of a GPU", "GPUs", "slots", "thousandths of a processor",
+    static const char *const units[] = { "", "", "thousandths of a GPU", "GPUs", "slots", "thousandths of a processor",
                                          "MiB of memory" };
     struct str all = STR("");
     for (int i = 0; i < MISS_COUNT; i++) {
@@ -66,7 +72,9 @@ struct str miss_words(const struct miss *m, const struct snap_job *j, bool is_fr
             continue;
         const int shift = i == MISS_MEMORY ? 20 : 0;
         struct str one;
-        if (i == MISS_MODEL)
+        if (i == MISS_PROGRAMS)
+            one = STR("asked to run a program, it runs none");
+        else if (i == MISS_MODEL)
             one = str_fmt(a, "asked a GPU of %.*s, it has %.*s", STR_ARG(j->gpu_models),
                           STR_ARG(m->gpu_model.len ? m->gpu_model : STR("GPUs without a model")));
         else if (i == MISS_SHARE && !m->has[i])

@@ -6,8 +6,8 @@
 #pragma once
 #include "scheduler/plan/snapshot.h"
 
-enum miss_what { MISS_MODEL, MISS_SHARE, MISS_GPUS, MISS_SLOTS, MISS_CPU, MISS_MEMORY, MISS_COUNT };
-extern const char *const miss_names[];      /* gpu_models, gpu_milli, gpus, slots, cpu_milli, memory_bytes */
+enum miss_what { MISS_PROGRAMS, MISS_MODEL, MISS_SHARE, MISS_GPUS, MISS_SLOTS, MISS_CPU, MISS_MEMORY, MISS_COUNT };
+extern const char *const miss_names[];      /* kind, gpu_models, gpu_milli, gpus, slots, cpu_milli, memory_bytes */
 
 struct miss {
     unsigned lacks;                         /* bit by enum miss_what; 0: nothing */

@@ -48,6 +48,7 @@ bool sight_search(const struct snapshot *s, const struct snap_tenant *t, const s
         if (!str_eq(n->pool, j->pool))
             continue;
         see->any_pool = true;
+        see->any_programs |= !j->needs_programs || n->programs;
         if (!snap_job_takes(j, n))
             continue;
         see->any_model = true;
@@ -96,6 +97,9 @@ void sight_say(const struct snapshot *s, struct arena *a, const struct snap_tena
     } else if (!see->any_pool) {
         *reason = STR("NoMatchingFlavor");
         *message = str_fmt(a, "pool %.*s has no ready machine there", STR_ARG(j->pool));
+    } else if (!see->any_programs) {
+        *reason = STR("NoMatchingFlavor");
+        *message = str_fmt(a, "no ready machine of the pool %.*s there runs programs (worker.programs)", STR_ARG(j->pool));
     } else if (!see->any_model) {
         *reason = STR("NoMatchingFlavor");
         *message = j->gpu_milli && j->gpu_milli < GPU_MILLI ? STR("no ready machine there keeps shares of a GPU apart")

@@ -41,6 +41,8 @@ struct ask snap_job_ask(const struct snap_job *j)
 bool snap_job_takes(const struct snap_job *j, const struct snap_node *n)
 {
     struct str model, rest = j->gpu_models;
+    if (j->needs_programs && !n->programs)
+        return false;
     if (j->gpus && j->gpu_milli && j->gpu_milli < GPU_MILLI && !n->gpu_shared)
         return false;
     if (!j->gpus || !rest.len)

@@ -19,6 +19,7 @@ struct snap_node {
     int64_t used_cpu_milli, used_memory_bytes;
     struct str gpu_model;
     bool gpu_shared;                    /* its devices keep jobs apart that have shares of one */
+    bool programs;                      /* it starts programs of tenants */
     struct str held;                    /* of its devices, as devices_read takes it; absent: free_gpus says all */
     int64_t free_cpu_milli, free_memory_bytes;          /* from here on filled by snapshot_fill */
     struct devices devices;
@@ -42,6 +43,7 @@ struct snap_job {
     struct str queue;
     struct uuid project_id;
     struct str kind, data_class;
+    bool needs_programs;                /* by its kind; filled by who reads it */
     struct slice zones;                 /* struct str: where the judge of residency lets it run; filled by snapshot_judge */
     struct str denied;                  /* why not in the zone it asks for, or in none; absent: it is let in somewhere */
     int64_t slots, gpus, priority, fence, version;
@@ -92,7 +94,8 @@ enum { SLOT_CPU_MILLI = 1000 };
 void snapshot_fill(struct snapshot *s);
 /* What the job asks of one machine, in any group. */
 struct ask snap_job_ask(const struct snap_job *j);
-/* The machine's GPUs are of a model that the job takes, and keep shares apart if it asks for one. */
+/* The machine runs programs if the job is one, its GPUs are of a model that the job takes, and keep shares apart if it asks for
+ * one. */
 bool snap_job_takes(const struct snap_job *j, const struct snap_node *n);
 /* The machine has that much free now, or at all. */
 bool snap_node_fits(const struct snap_node *n, const struct ask *a);

@@ -12,6 +12,7 @@
 #include "core/base/assert.h"
 #include "core/base/log.h"
 #include "core/base/notify.h"
+#include "workers/lease/programs.h"
 
 enum { STOP_EXTRA_MS = 1000, RUNNERS_MS = 10000 };
 
@@ -100,6 +101,7 @@ enum errc agent_new(const struct config *cfg, const struct clock *clock, const s
     facts_fill(a, be);
     a->env = (struct executor_env){ .config = cfg, .cards = a->cards, .work_dir = dir,
                                     .stopping = &a->stopping, .isolation = isolation_new(cfg) };
+    a->facts.programs = programs_here(cfg, a->env.isolation);
     a->book = book_new(clock, cfg->worker_heartbeat_ms);
     a->timers = timers_new(clock);
     if (api)

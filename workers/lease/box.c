@@ -31,7 +31,7 @@
 #define INSIDE_ID "1000"
 enum { STATUS_FD = BOX_METRICS_FD + 1, FILTER_FD, ARGS_FD, FIRST_FREE_FD, ARGS_MAX = 1 << 20,
     STATUS_MAX = 4096,
-       PROCESSES_MAX = 1024, GPUS_MAX = 64 };
+       PROCESSES_MAX = 1024, GPUS_MAX = 64, TRY_FILES = 64 };
 
 static const struct { const char *name, *inside; bool is_writable; } folders[] = {
     { BOX_IN, "/falaj/in", false }, { BOX_CODE, "/falaj/code", false }, { BOX_SECRETS, "/falaj/secrets", false },
@@ -49,6 +49,11 @@ const struct box_place box_places[] = {
         { "etc/group", false },
     { "etc/hosts", false }, { "etc/nsswitch.conf", false }, { NULL, false },
 };
+#define NO_PROGRAMS "this machine runs no programs: "
+static const char lacks_bwrap[] = BWRAP " is not there; its operator installs bubblewrap",
+                  lacks_account[] = "its leases have no account but root's (worker.uid_base)",
+                  lacks_spaces[] = "its kernel refused a user namespace to the lease's account";
+
 enum { FOLDERS = sizeof folders / sizeof *folders, FILES = sizeof files / sizeof *files };
 
 static bool put(int at, const char *path, const char *text)
@@ -78,8 +83,28 @@ static enum errc spaces_enter(struct err *e)
     prctl(PR_SET_DUMPABLE, 0);
     if (ok)
         return ERR_OK;
-    FAIL(e, UNPROCESSABLE, "this machine runs no programs: its kernel refused a user namespace to the lease's account");
+    FAIL(e, UNPROCESSABLE, NO_PROGRAMS "%s", lacks_spaces);
     return err_errno(e, failed);
+}
+
+/* In the child of fork, as a lease goes: the account, then the namespaces. */
+static _Noreturn void try_spaces(uid_t uid, gid_t gid)
+{
+    const struct sandbox s = { .uid = uid, .gid = gid, .files = TRY_FILES };
+    _exit(sandbox_begin(&s, NULL) == ERR_OK && spaces_enter(NULL) == ERR_OK ? 0 : 1);
+}
+
+const char *box_lacks(uid_t uid, gid_t gid)
+{
+    int status = -1;
+    if (access(BWRAP, X_OK) != 0)
+        return lacks_bwrap;
+    if ((uid ? uid : geteuid()) == 0)
+        return lacks_account;
+    pid_t pid = fork();
+    if (pid == 0)
+        try_spaces(uid, gid);
+    return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0 ? NULL : lacks_spaces;
 }
 
 static enum errc scratch_make(int64_t bytes, int64_t most, int *ret, struct err *e)
@@ -105,10 +130,10 @@ enum errc box_open(const struct sandbox *s, int64_t scratch_bytes, int64_t scrat
 {
     *ret = (struct box){ -1, { -1, -1, -1, -1 }, 0, 0 };
     if (access(BWRAP, X_OK) != 0)
-        return FAIL(e, UNPROCESSABLE, "this machine runs no programs: " BWRAP " is not there; its operator installs bubblewrap");
+        return FAIL(e, UNPROCESSABLE, NO_PROGRAMS "%s", lacks_bwrap);
     TRY(sandbox_begin(s, e));
     if (geteuid() == 0)
-        return FAIL(e, UNPROCESSABLE, "this machine runs no programs: its leases have no account but root's (worker.uid_base)");
+        return FAIL(e, UNPROCESSABLE, NO_PROGRAMS "%s", lacks_account);
     TRY(spaces_enter(e));
     TRY(scratch_make(scratch_bytes, scratch_files, &ret->root, e));
     if (!caps_keep(0) || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)

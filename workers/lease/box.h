@@ -58,6 +58,9 @@ struct box_program {
 struct box_place { const char *path; bool is_folder; };
 extern const struct box_place box_places[];      /* ended by a path NULL */
 
+/* What keeps leases of this account (0: the agent's own) from a box on this machine, tried in a process of its own; NULL:
+ * nothing. The words are those that box_open ends with. */
+const char *box_lacks(uid_t uid, gid_t gid);
 /* scratch_bytes, scratch_files: the most that lies in it. The first word names what a machine lacks. */
 MUST_CHECK enum errc box_open(const struct sandbox *s, int64_t scratch_bytes, int64_t scratch_files, struct box *ret,
     struct err *e);

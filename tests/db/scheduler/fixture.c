@@ -198,7 +198,7 @@ void fixture_check(struct fixture *f)
 void machine_up(struct fixture *f, struct machine *m, const char *zone, const char *name, int64_t slots, int64_t gpus)
 {
     struct node_register in = { .name = str_c(name), .zone = str_c(zone), .pool = STR("default"), .slots = slots, .cpus = 4, .memory_bytes = 1 << 30,
-                                .gpus = gpus, .backend = STR("ref"), .version = STR("0"), .boot_id = uuid_v7(clock_wall_us(&clock_system)) };
+                                .gpus = gpus, .programs = true, .backend = STR("ref"), .version = STR("0"), .boot_id = uuid_v7(clock_wall_us(&clock_system)) };
     snprintf(m->identity_text, sizeof m->identity_text, "spiffe://%s/worker/default/%s", zone, name);
     m->identity = str_c(m->identity_text);
     struct unit u = unit_open(&f->api, f->api.node_pool, SCOPE_SYSTEM);

@@ -2,10 +2,12 @@
 /* test_capacity.c - the memory of the largest machines: per zone and pool, two seconds old at most, without which all is accepted. */
 #include "tests/db/scheduler/fixture.h"
 #include "scheduler/mirror/capacity.h"
+#include "scheduler/plan/miss.h"
 
 static struct fixture f;
 static struct machine small, large, away;
 static int64_t now_us = 5000000;
+static bool needs_programs;
 static char said[256];                  /* of the last answer */
 
 static int64_t now(void *ctx)
@@ -39,7 +41,7 @@ static struct capacity_answer ask(struct capacity_cache *c, const char *zone, co
     struct str zones[] = { STR("nowhere"), str_c(zone) };
     app.clock = &turned;
     app.capacity = c;
-    const struct snap_job job = { .pool = str_c(pool), .slots = slots, .gpus = gpus };
+    const struct snap_job job = { .pool = str_c(pool), .slots = slots, .gpus = gpus, .needs_programs = needs_programs };
     OK(capacity_ask(&w, zones, 2, &job, &a, e));
     snprintf(said, sizeof said, "%.*s", STR_ARG(a.miss));
     arena_free(w.arena);
@@ -60,6 +62,22 @@ static void the_machines_of_a_zone(void **state)
     assert_false(ask(c, "ae-auh-1", "other", 1, 0).known);
     assert_true(ask(c, "ae-auh-1", "other", 1, 1).any_gpu);     /* in another pool */
     assert_false(ask(c, "ae-fjr-1", "default", 1, 1).any_gpu);
+    capacity_cache_free(c);
+}
+
+static void a_program_goes_to_a_machine_that_runs_them(void **state)
+{
+    (void)state;
+    struct capacity_cache *c = capacity_cache_new();
+    fixture_exec(&f, "UPDATE node SET programs = false WHERE zone = 'ae-auh-1'");
+    needs_programs = true;
+    assert_true(ask(c, "ae-dxb-1", "default", 1, 0).fits);
+    const struct capacity_answer a = ask(c, "ae-auh-1", "default", 1, 0);
+    assert_true(a.known && !a.fits);
+    assert_int_equal(a.lacks, MISS_PROGRAMS);
+    assert_string_equal(said, "flavor gpu, zone ae-auh-1: asked to run a program, it runs none");
+    needs_programs = false;
+    assert_true(ask(c, "ae-auh-1", "default", 1, 0).fits);
     capacity_cache_free(c);
 }
 
@@ -89,6 +107,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_machines_of_a_zone),
+        cmocka_unit_test(a_program_goes_to_a_machine_that_runs_them),
         cmocka_unit_test(it_is_two_seconds_old_at_most),
         cmocka_unit_test(without_it_nothing_is_known),
     };

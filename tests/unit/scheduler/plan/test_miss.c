@@ -37,6 +37,12 @@ static void each_thing_is_named_with_both_numbers(void **state)
     lacks((struct snap_job){ .slots = 1, .gpus = 1, .gpu_models = STR("B,C") }, false, "asked a GPU of B,C, it has A");
     lacks((struct snap_job){ .slots = 1, .gpus = 1, .gpu_milli = 100 }, false,
           "asked a share of a GPU, it keeps no shares apart");
+    lacks((struct snap_job){ .slots = 1, .needs_programs = true }, false, "asked to run a program, it runs none");
+    lacks((struct snap_job){ .slots = 9, .needs_programs = true }, true,
+          "asked to run a program, it runs none; asked 9 slots, it has 3 free");
+    node.programs = true;
+    lacks((struct snap_job){ .slots = 1, .needs_programs = true }, false, "");
+    node.programs = false;
     lacks((struct snap_job){ .slots = 3, .gpus = 1 }, true, "");
     lacks((struct snap_job){ .slots = 4, .gpus = 2 }, true, "asked 2 GPUs, it has 1 free; asked 4 slots, it has 3 free");
     node.gpus = node.free_gpus = 0;
@@ -55,12 +61,13 @@ static void nothing_lacks_where_it_fits(void **state)
     for (int i = 0; i < 20000; i++) {
         struct snap_node n = { .slots = 1 + (int64_t)random_below(&r, 16), .gpus = (int64_t)random_below(&r, 4),
                                .cpu_milli = (int64_t)random_below(&r, 20000), .memory_bytes = (int64_t)random_below(&r, 32) << 30,
-                               .gpu_shared = random_below(&r, 2), .gpu_model = random_below(&r, 2) ? STR("A") : STR("B") };
+                               .gpu_shared = random_below(&r, 2), .programs = random_below(&r, 2),
+                               .gpu_model = random_below(&r, 2) ? STR("A") : STR("B") };
         n.free_slots = (int64_t)random_below(&r, (uint64_t)n.slots + 1);
         n.free_gpus = (int64_t)random_below(&r, (uint64_t)n.gpus + 1);
         struct snap_job j = { .slots = 1 + (int64_t)random_below(&r, 12), .gpus = (int64_t)random_below(&r, 3),
                               .memory_bytes = (int64_t)random_below(&r, 20) << 30,
-                              .gpu_models = random_below(&r, 2) ? STR("A") : STR("") };
+                              .gpu_models = random_below(&r, 2) ? STR("A") : STR(""), .needs_programs = random_below(&r, 2) };
         j.gpu_milli = j.gpus == 1 ? 100 * (1 + (int64_t)random_below(&r, 10)) : 1000;
         struct snapshot s = { .nodes = { &n, 1 } };
         snapshot_fill(&s);
@@ -76,8 +83,8 @@ static void nothing_lacks_where_it_fits(void **state)
 static void the_nearest_lacks_fewest_things_then_least(void **state)
 {
     (void)state;
-    const struct miss none = { 0 }, one = { .lacks = 1, .shortage = 900 }, less = { .lacks = 4, .shortage = 100 },
-                      two = { .lacks = 6, .shortage = 2 };
+    const struct miss none = { 0 }, one = { .lacks = 2, .shortage = 900 }, less = { .lacks = 4, .shortage = 100 },
+                      two = { .lacks = 12, .shortage = 2 };
     assert_true(miss_is_nearer(&none, &less) && miss_is_nearer(&less, &one) && miss_is_nearer(&one, &two));
     assert_false(miss_is_nearer(&one, &one));
     assert_int_equal(miss_first(&two), MISS_SHARE);

@@ -42,6 +42,9 @@ static void the_first_thing_that_keeps_it_off_is_said(void **state)
     j.pool = STR("q");
     says(j, "NoMatchingFlavor", "pool q has no ready machine there");
     j = any;
+    j.needs_programs = true;
+    says(j, "NoMatchingFlavor", "no ready machine of the pool p there runs programs (worker.programs)");
+    j = any;
     j.gpus = 1;
     j.gpu_models = STR("B");
     says(j, "NoMatchingFlavor", "no ready machine there has a GPU of the models B");
