@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "core/base/assert.h"
+#include "core/base/clock.h"
 
 enum { PEM_MAX = 64 * 1024, WRITE_MAX = 1 << 20, NAME_MAX_BYTES = 512 };
 
@@ -22,6 +23,7 @@ struct tls {
     SSL_CTX *ctx;
     SSL *ssl;
     int fd, silence_ms;
+    int64_t until_us;           /* 0: none */
 };
 
 static BIO *text(struct str pem)
@@ -78,18 +80,43 @@ static enum errc gone(struct err *e, const char *what)
     return has_reason ? err_note(e, "%s", why) : e->code;
 }
 
-/* What an unfinished call of OpenSSL waits for; ERR_OK: call again. */
-static enum errc await(struct tls *t, int rc, struct err *e)
+/* What an unfinished call of OpenSSL waits for; ERR_OK: that, in *ret. */
+static enum errc wanted(struct tls *t, int rc, short *ret, struct err *e)
 {
-    int error = SSL_get_error(t->ssl, rc), n;
-    struct pollfd p = { t->fd, error == SSL_ERROR_WANT_WRITE ? POLLOUT : POLLIN, 0 };
+    int error = SSL_get_error(t->ssl, rc);
+    *ret = error == SSL_ERROR_WANT_WRITE ? POLLOUT : POLLIN;
     if (error == SSL_ERROR_ZERO_RETURN)
         return gone(e, "the peer has closed the connection");
     if (error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE)
         return gone(e, error == SSL_ERROR_SYSCALL ? "the connection was lost" : "the connection broke TLS");
-    while ((n = poll(&p, 1, t->silence_ms)) < 0 && errno == EINTR)
-        ;
-    return n > 0 ? ERR_OK : FAIL(e, DEADLINE, "the peer was silent for %d ms", t->silence_ms);
+    return ERR_OK;
+}
+
+/* Milliseconds that may be waited now. */
+static int patience_ms(const struct tls *t)
+{
+    int64_t left = t->until_us ? (t->until_us - clock_mono_us(&clock_system) + 999) / 1000 : t->silence_ms;
+    return left < 0 ? 0 : left < t->silence_ms ? (int)left : t->silence_ms;
+}
+
+static enum errc await_event(struct tls *t, short event, struct err *e)
+{
+    struct pollfd p = { t->fd, event, 0 };
+    int n, ms = patience_ms(t);
+    while ((n = poll(&p, 1, ms)) < 0 && errno == EINTR)
+        ms = patience_ms(t);
+    if (n > 0)
+        return ERR_OK;
+    return ms < t->silence_ms ? FAIL(e, DEADLINE, "the peer was silent for %d ms, or too slow", t->silence_ms)
+                              : FAIL(e, DEADLINE, "the peer was silent for %d ms", t->silence_ms);
+}
+
+/* ERR_OK: call again. */
+static enum errc await(struct tls *t, int rc, struct err *e)
+{
+    short event;
+    TRY(wanted(t, rc, &event, e));
+    return await_event(t, event, e);
 }
 
 /* The only URI name of the peer's certificate, in the list. */
@@ -121,37 +148,56 @@ static enum errc judge(struct tls *t, const struct str *names, size_t n, size_t 
     return FAIL(e, FORBIDDEN, "the peer is %.120s, which is none of the %zu that were named", uris == 1 ? seen : "nameless", n);
 }
 
-static enum errc shake_hands(struct tls *t, struct err *e)
-{
-    for (int rc; (rc = SSL_do_handshake(t->ssl)) != 1;) {
-        enum errc at = await(t, rc, e);
-        long verdict = SSL_get_verify_result(t->ssl);
-        if (at == ERR_UPSTREAM && verdict != X509_V_OK)
-            return FAIL(e, FORBIDDEN, "the peer's certificate does not hold: %s", X509_verify_cert_error_string(verdict));
-        if (at != ERR_OK)
-            return at;
-    }
-    return ERR_OK;
-}
-
-enum errc tls_open(int fd, bool is_server, const struct tls_identity *own, const struct str *names, size_t name_count,
-                   int silence_ms, struct tls **ret, size_t *ret_peer, struct err *e)
+enum errc tls_begin(int fd, bool is_server, const struct tls_identity *own, int silence_ms, struct tls **ret, struct err *e)
 {
     struct tls *t = calloc(1, sizeof *t);
     ASSERT(t);
     *t = (struct tls){ .fd = fd, .silence_ms = silence_ms };
     int flags = fcntl(fd, F_GETFL);
-    enum errc rc = ERR_OK;
-    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0 || !make(t, is_server, own))
-        rc = gone(e, "a connection cannot be made of this certificate, key and authority");
-    if (rc == ERR_OK)
-        rc = shake_hands(t, e);
-    if (rc == ERR_OK)
-        rc = judge(t, names, name_count, ret_peer, e);
-    if (rc != ERR_OK) {
+    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0 || !make(t, is_server, own)) {
+        (void)gone(e, "a connection cannot be made of this certificate, key and authority");
         tls_close(t);
-        return rc;
+        return e->code;
     }
+    *ret = t;
+    return ERR_OK;
+}
+
+enum errc tls_step(struct tls *t, const struct str *names, size_t name_count, short *ret_events, size_t *ret_peer, struct err *e)
+{
+    int done = SSL_do_handshake(t->ssl);
+    *ret_events = 0;
+    if (done == 1)
+        return judge(t, names, name_count, ret_peer, e);
+    enum errc rc = wanted(t, done, ret_events, e);
+    long verdict = SSL_get_verify_result(t->ssl);
+    if (rc == ERR_UPSTREAM && verdict != X509_V_OK)
+        return FAIL(e, FORBIDDEN, "the peer's certificate does not hold: %s", X509_verify_cert_error_string(verdict));
+    return rc;
+}
+
+static enum errc shake_hands(struct tls *t, const struct str *names, size_t n, size_t *ret_peer, struct err *e)
+{
+    for (;;) {
+        short events;
+        TRY(tls_step(t, names, n, &events, ret_peer, e));
+        if (!events)
+            return ERR_OK;
+        TRY(await_event(t, events, e));
+    }
+}
+
+enum errc tls_open(int fd, bool is_server, const struct tls_identity *own, const struct str *names, size_t name_count,
+                   int silence_ms, struct tls **ret, size_t *ret_peer, struct err *e)
+{
+    struct tls *t;
+    TRY(tls_begin(fd, is_server, own, silence_ms, &t, e));
+    t->until_us = clock_mono_us(&clock_system) + (int64_t)silence_ms * 1000;
+    if (shake_hands(t, names, name_count, ret_peer, e) != ERR_OK) {
+        tls_close(t);
+        return e->code;
+    }
+    t->until_us = 0;
     *ret = t;
     return ERR_OK;
 }
@@ -189,6 +235,11 @@ enum errc tls_write(struct tls *t, const void *p, size_t n, struct err *e)
 void tls_silence(struct tls *t, int silence_ms)
 {
     t->silence_ms = silence_ms;
+}
+
+void tls_until(struct tls *t, int64_t until_us)
+{
+    t->until_us = until_us;
 }
 
 void tls_close(struct tls *t)

@@ -56,6 +56,12 @@ bool job_needs_programs(struct str name)
     return t && t->traits & JT_PROGRAMS;
 }
 
+bool job_reports(struct str name)
+{
+    const struct job_type *t = job_type_find(name);
+    return t && t->traits & JT_REPORTS;
+}
+
 const char *job_reads_pointer(int kind, char out[64])
 {
     const struct job_type *t = &job_types[kind];

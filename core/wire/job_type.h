@@ -14,7 +14,8 @@ enum job_kind {
     JOB_KIND_COUNT
 };
 
-enum job_trait { JT_SUBMIT = 1, JT_STAYS = 2, JT_LISTENS = 4, JT_PROGRAMS = 8 };
+enum job_trait { JT_SUBMIT = 1, JT_STAYS = 2, JT_LISTENS = 4, JT_PROGRAMS = 8, JT_REPORTS = 16 };
+#define JOB_REPORT "report"               /* name of the output of JT_REPORTS */
 
 struct job_type {
     const char *name;
@@ -37,6 +38,7 @@ static inline bool job_stays(int kind) { return (job_types[kind].traits & JT_STA
 const struct job_type *job_type_find(struct str name);
 bool job_listens(struct str name);
 bool job_needs_programs(struct str name);
+bool job_reports(struct str name);
 /* Where a refusal of what it reads points to in a submission: "/spec/dataset_id", "/spec/inputs", or "/zone". */
 const char *job_reads_pointer(int kind, char out[64]);
 /* Purpose for residency and keys. A name unknown to this program has the purpose "unknown", which no policy allows. */

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lease_outputs.c - the outputs that successes of a report name: judged for the whole batch at once, since jobs that end together
  * must not together pass the quota. */
+#include "core/wire/job_type.h"
 #include "scheduler/engine/lease_report_int.h"
+
+#define LEFT_OUT "warning: the output " JOB_REPORT " is not kept: the tenant's quota of stored data has no room for it\n"
 
 /* What a tenant may still store; each success of the report takes its part of it. */
 struct room {
@@ -17,6 +20,17 @@ static struct room *room_of(struct room *rooms, size_t n, struct uuid tenant)
     return NULL;
 }
 
+/* A report is worth less than what it tells of: a success may do without. */
+static bool is_spare(struct report *r, const struct lease_item *it, struct uuid object)
+{
+    const struct track *t = report_track(r, it->tenant_id, it->attempt_id, false);
+    const struct lease_output *o = it->outputs.items;
+    for (size_t j = 0; j < it->outputs.n; j++)
+        if (uuid_eq(o[j].object_id, object))
+            return t->h && job_reports(t->h->kind) && str_eq_c(o[j].name, JOB_REPORT);
+    return false;
+}
+
 static void spoil(struct report *r, size_t i, struct str why)
 {
     r->is_spoiled[i] = true;
@@ -30,12 +44,16 @@ static void judge_outputs(struct report *r, const struct lease_item *items, size
     struct arena *a = r->w->arena;
     const struct output_row *o = rows.items;
     struct room *rooms = ARENA_ARRAY(a, struct room, rows.n + 1);
-    int64_t *bytes = ARENA_ARRAY(a, int64_t, n);
-    size_t *good = ARENA_ARRAY(a, size_t, n), nrooms = 0;
+    int64_t *bytes = ARENA_ARRAY(a, int64_t, n), *spare_bytes = ARENA_ARRAY(a, int64_t, n);
+    size_t *good = ARENA_ARRAY(a, size_t, n), *spare = ARENA_ARRAY(a, size_t, n), nrooms = 0;
     for (size_t j = 0; j < rows.n; j++) {
         size_t i = owner[o[j].ord - 1];
         good[i]++;
         bytes[i] += o[j].stored_bytes;
+        if (is_spare(r, &items[i], o[j].object_id)) {
+            spare[i]++;
+            spare_bytes[i] += o[j].stored_bytes;
+        }
         if (!room_of(rooms, nrooms, o[j].tenant_id))
             rooms[nrooms++] = (struct room){ o[j].tenant_id, o[j].room_bytes, o[j].room_objects };
     }
@@ -45,11 +63,16 @@ static void judge_outputs(struct report *r, const struct lease_item *items, size
             continue;
         if (good[i] != items[i].outputs.n) {
             spoil(r, i, STR("An output that it names was not uploaded whole by this attempt"));
-        } else if (room && (room->bytes < bytes[i] || room->objects < (int64_t)good[i])) {
+            continue;
+        }
+        if (!room || (room->bytes >= bytes[i] && room->objects >= (int64_t)good[i]))
+            spare[i] = spare_bytes[i] = 0;
+        if (room && (room->bytes < bytes[i] - spare_bytes[i] || room->objects < (int64_t)(good[i] - spare[i]))) {
             spoil(r, i, STR("The tenant's quota of stored data has no room for the outputs"));
         } else if (room) {
-            room->bytes -= bytes[i];
-            room->objects -= (int64_t)good[i];
+            room->bytes -= bytes[i] - spare_bytes[i];
+            room->objects -= (int64_t)(good[i] - spare[i]);
+            r->leaves_out[i] = spare[i] > 0;
         }
     }
 }
@@ -64,6 +87,7 @@ enum errc report_check_outputs(struct report *r, const struct lease_item *items,
         total += items[i].event == LE_SUCCEED ? items[i].outputs.n : 0;
     r->is_spoiled = ARENA_ARRAY(a, bool, n);
     r->spoiled_why = ARENA_ARRAY(a, struct str, n);
+    r->leaves_out = ARENA_ARRAY(a, bool, n);
     if (!total)
         return ERR_OK;
     struct uuid *tenants = ARENA_ARRAY(a, struct uuid, total), *jobs = ARENA_ARRAY(a, struct uuid, total);
@@ -88,15 +112,23 @@ enum errc report_check_outputs(struct report *r, const struct lease_item *items,
 
 void report_write_outputs(struct report *r, const struct lease_item *items, const bool *is_taken, size_t n)
 {
-    size_t total = 0, k = 0;
+    size_t total = 0, k = 0, notes = 0;
     for (size_t i = 0; i < n; i++)
         total += items[i].outputs.n;
     struct arena *a = r->w->arena;
     struct uuid *tenants = ARENA_ARRAY(a, struct uuid, total + 1), *objects = ARENA_ARRAY(a, struct uuid, total + 1);
+    struct log_line *note = ARENA_ARRAY(a, struct log_line, total + 1);
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; is_taken[i] && items[i].event == LE_SUCCEED && !r->is_spoiled[i] && j < items[i].outputs.n; j++) {
+            struct uuid object = ((const struct lease_output *)items[i].outputs.items)[j].object_id;
+            if (r->leaves_out[i] && is_spare(r, &items[i], object)) {
+                const struct track *t = report_track(r, items[i].tenant_id, items[i].attempt_id, false);
+                note[notes++] = (struct log_line){ t->tenant_id, t->h->job_id, items[i].fence, STR("system"), STR(LEFT_OUT) };
+                continue;
+            }
             tenants[k] = items[i].tenant_id;
-            objects[k++] = ((const struct lease_output *)items[i].outputs.items)[j].object_id;
+            objects[k++] = object;
         }
     lease_repo_commit_outputs(r->w->tx, tenants, objects, k);
+    lease_repo_logs(r->w->tx, note, notes);
 }

@@ -30,6 +30,7 @@ struct report {
     size_t ntakes, nstarts, nends;
     bool *is_spoiled;               /* by item: a success whose outputs are not there */
     struct str *spoiled_why;
+    bool *leaves_out;               /* by item: a success that keeps its model alone (lease_outputs.c) */
     struct slice wishes;            /* struct wish, of the jobs of attempts that do not succeed here */
 };
 

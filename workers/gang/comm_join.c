@@ -16,7 +16,7 @@
 #include "core/base/assert.h"
 #include "core/base/clock.h"
 
-enum { AGAIN_MS = 20, HOST_MAX = 64 };
+enum { AGAIN_MS = 20, HOST_MAX = 64, BACKLOG = 128 };
 
 static enum errc address_of(struct str host, int port, struct sockaddr_in *ret, struct err *e)
 {
@@ -37,7 +37,7 @@ enum errc comm_tcp_listen(struct str host, int port, int *ret_fd, int *ret_port,
     TRY(address_of(host, port, &at, e));
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) != 0
-        || bind(fd, (struct sockaddr *)&at, sizeof at) != 0 || listen(fd, COMM_RANKS_MAX) != 0
+        || bind(fd, (struct sockaddr *)&at, sizeof at) != 0 || listen(fd, BACKLOG) != 0
         || getsockname(fd, (struct sockaddr *)&at, &len) != 0) {
         (void)FAIL(e, IO, "a rank cannot listen at port %d", port);
         (void)err_errno(e, errno);
@@ -115,53 +115,151 @@ static enum errc call(struct gang *g, const struct comm_tcp_gang *of, int peer, 
     }
     keep_alive(fd, of->silence_ms);
     TRY(tls_open(fd, false, of->own, &of->peers[peer].name, 1, of->silence_ms, &t, &which, e));
+    tls_until(t, until_us);
     enum errc rc = greet(g, of, t, peer, e);
     if (rc != ERR_OK)
         tls_close(t);
+    else
+        tls_until(t, 0);
     return rc;
 }
 
-/* Who calls: one that is missing, or a stranger, whose error is only in *e. *ret_joined: it was one. */
-static enum errc answer(struct gang *g, const struct comm_tcp_gang *of, int fd, bool *ret_joined, struct err *e)
+/* Who has called and not yet said who it is. */
+struct caller {
+    struct tls *t;
+    int fd;
+    short events;
+    int64_t since_us;
+};
+
+struct door {
+    struct gang *g;
+    const struct comm_tcp_gang *of;
+    struct caller at[CALLERS_MAX];
+    int count, missing;
+    struct err stranger;                /* why the last one was sent away */
+};
+
+static void send_away(struct door *d, int i)
+{
+    tls_close(d->at[i].t);
+    d->at[i] = d->at[--d->count];
+}
+
+static int oldest(const struct door *d)
+{
+    int first = 0;
+    for (int i = 1; i < d->count; i++)
+        if (d->at[i].since_us < d->at[first].since_us)
+            first = i;
+    return first;
+}
+
+/* A rank that said its name: HELLO, both ways. One of ours that says something else is no reason to wait for another. */
+static enum errc let_in(struct door *d, int i, int rank, int64_t until_us, struct err *e)
+{
+    struct tls *t = d->at[i].t;
+    d->at[i] = d->at[--d->count];
+    tls_until(t, until_us);
+    enum errc rc = greet(d->g, d->of, t, rank, e);
+    if (rc != ERR_OK) {
+        tls_close(t);
+        return rc;
+    }
+    tls_until(t, 0);
+    d->missing--;
+    return ERR_OK;
+}
+
+/* One caller, as far as it goes: a missing rank, somebody who needs more time, or a stranger. */
+static enum errc hear(struct door *d, int i, int64_t until_us, struct err *e)
 {
     struct str names[COMM_RANKS_MAX];
     int ranks[COMM_RANKS_MAX];
     size_t n = 0, which;
-    struct tls *t;
-    *ret_joined = false;
-    for (int r = of->rank + 1; r < of->size; r++)
-        if (!g->to[r]) {
-            names[n] = of->peers[r].name;
+    for (int r = d->of->rank + 1; r < d->of->size; r++)
+        if (!d->g->to[r]) {
+            names[n] = d->of->peers[r].name;
             ranks[n++] = r;
         }
-    keep_alive(fd, of->silence_ms);
-    if (tls_open(fd, true, of->own, names, n, STRANGER_MS < of->silence_ms ? STRANGER_MS : of->silence_ms, &t, &which,
-                 e) != ERR_OK)
+    if (tls_step(d->at[i].t, names, n, &d->at[i].events, &which, &d->stranger) != ERR_OK) {
+        send_away(d, i);
         return ERR_OK;
-    enum errc rc = greet(g, of, t, ranks[which], e);
-    *ret_joined = rc == ERR_OK;
-    if (rc != ERR_OK)
-        tls_close(t);
-    return rc;                          /* one of ours that says something else: no use to wait for another */
+    }
+    return d->at[i].events ? ERR_OK : let_in(d, i, ranks[which], until_us, e);
+}
+
+/* Room is made by the caller that has been heard longest, unless all are young: then who is next waits in the listener. */
+static void open_door(struct door *d, int listener)
+{
+    int64_t now = clock_mono_us(&clock_system);
+    int fd;
+    if (d->count == CALLERS_MAX) {
+        int first = oldest(d);
+        if (now - d->at[first].since_us < CALLER_YOUNG_MS * 1000)
+            return;
+        (void)FAIL(&d->stranger, DEADLINE, "it made room for others");
+        send_away(d, first);
+    }
+    if ((fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC)) < 0)
+        return;
+    keep_alive(fd, d->of->silence_ms);
+    struct caller *c = &d->at[d->count];
+    if (tls_begin(fd, true, d->of->own, d->of->silence_ms, &c->t, &d->stranger) != ERR_OK)
+        return;
+    *c = (struct caller){ c->t, fd, POLLIN, now };
+    d->count++;
+}
+
+/* Callers that have had their time. Returns the milliseconds until the next one has, at most `left`. */
+static int end_late_ones(struct door *d, int left)
+{
+    int64_t now = clock_mono_us(&clock_system);
+    for (int i = 0; i < d->count;) {
+        int64_t ms = STRANGER_MS - (now - d->at[i].since_us) / 1000;
+        if (ms <= 0) {
+            (void)FAIL(&d->stranger, DEADLINE, "it did not say who it is within %d ms", (int)STRANGER_MS);
+            send_away(d, i);
+            continue;
+        }
+        left = ms < left ? (int)ms : left;
+        i++;
+    }
+    return d->count == CALLERS_MAX && left > AGAIN_MS ? AGAIN_MS : left;
+}
+
+static enum errc hear_all(struct door *d, int listener, int64_t until_us, struct err *e)
+{
+    while (d->missing > 0) {
+        struct pollfd p[CALLERS_MAX + 1];
+        int left = left_ms(until_us), seen;
+        if (!left)
+            return FAIL(e, DEADLINE, "%d rank(s) did not call within %d ms%s%.100s", d->missing, d->of->silence_ms,
+                        d->stranger.code ? "; who did was sent away: " : "", d->stranger.msg);
+        left = end_late_ones(d, left);
+        for (int i = 0; i < d->count; i++)
+            p[i] = (struct pollfd){ d->at[i].fd, d->at[i].events, 0 };
+        seen = d->count;
+        p[seen] = (struct pollfd){ listener, POLLIN, 0 };
+        if (poll(p, (nfds_t)seen + 1, left) <= 0)
+            continue;
+        for (int i = seen - 1; i >= 0; i--)     /* who goes leaves its place to one that was heard already */
+            if (p[i].revents)
+                TRY(hear(d, i, until_us, e));
+        if (p[seen].revents)
+            open_door(d, listener);
+    }
+    return ERR_OK;
 }
 
 static enum errc wait_for_those_above(struct gang *g, const struct comm_tcp_gang *of, int listener, int64_t until_us,
                                       struct err *e)
 {
-    struct err stranger = { 0 };
-    for (int missing = of->size - 1 - of->rank; missing > 0;) {
-        struct pollfd p = { listener, POLLIN, 0 };
-        int left = left_ms(until_us), fd;
-        bool has_joined;
-        if (!left || (poll(&p, 1, left) == 0 && !left_ms(until_us)))
-            return FAIL(e, DEADLINE, "%d rank(s) did not call within %d ms%s%.100s", missing, of->silence_ms,
-                        stranger.code ? "; who did was sent away: " : "", stranger.msg);
-        if ((fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC)) < 0)
-            continue;
-        TRY(answer(g, of, fd, &has_joined, &stranger) == ERR_OK ? ERR_OK : (*e = stranger, stranger.code));
-        missing -= has_joined;
-    }
-    return ERR_OK;
+    struct door d = { .g = g, .of = of, .missing = of->size - 1 - of->rank };
+    enum errc rc = hear_all(&d, listener, until_us, e);
+    while (d.count)
+        send_away(&d, d.count - 1);
+    return rc;
 }
 
 static struct gang *gang_new(int rank, int size)

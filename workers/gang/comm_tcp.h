@@ -3,7 +3,8 @@
  *
  * A peer is let in by its certificate: signed by the gang's authority, with the one name that is written down for its rank.
  * Rank r calls all ranks below it and is called by those above; both say HELLO with the digest of the run, so ranks of two runs
- * do not mix. A stranger at the listener is sent away and costs the gang at most STRANGER_MS each; the wait for peers goes on.
+ * do not mix. Callers are heard side by side, CALLERS_MAX at once, each for at most STRANGER_MS in all; a stranger is sent away
+ * and holds up nobody. Where more call, the oldest goes once it has had CALLER_YOUNG_MS.
  * Exchanges go in rounds, in round k with the rank (own xor k), the lower one speaks first: two processes at a time, none in a
  * circle. Sums are comm_sum's, so the bits are those of threads.
  * A rank that is lost (its connection closes, or it is silent for silence_ms while others wait for it) ends all: who finds it

@@ -4,7 +4,7 @@
 #include "workers/gang/comm_frame.h"
 #include "workers/gang/comm_tcp.h"
 
-enum { LAST_WORDS_MS = 200, STRANGER_MS = 2000 };
+enum { LAST_WORDS_MS = 200, STRANGER_MS = 10000, CALLERS_MAX = 32, CALLER_YOUNG_MS = 250 };
 
 struct gang {
     struct comm comm;                   /* first: comm_ops give it back */

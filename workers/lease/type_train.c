@@ -157,7 +157,7 @@ static enum errc give_report(struct child *c, const struct train_result *r, cons
     if (!r->profile.steps && !w->table.steps)
         return ERR_OK;
     json_encode(&train_report_schema, &report, &b);
-    enum errc rc = child_place_open(c, STR("report"), &p, e);
+    enum errc rc = child_place_open(c, STR(JOB_REPORT), &p, e);
     if (rc == ERR_OK)
         rc = child_place_add(&p, b.ptr, b.len, e);
     if (rc == ERR_OK)

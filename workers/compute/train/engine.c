@@ -40,6 +40,7 @@ static enum errc roll_back(struct engine *g, struct err *e)
                     "rate tried from a checkpoint; try a smaller lr", (long long)now.step, (long long)now.skipped,
                         (long long)now.rollbacks);
     g->at.rollbacks = now.rollbacks + 1;
+    g->at.seconds = now.seconds;                /* until this process began; its own count on */
     g->at.skipped = now.skipped;
     g->at.factor = now.factor / 2;
     g->at.in_a_row = 0;
@@ -327,6 +328,7 @@ static enum errc run(struct engine *g, struct train_result *r, struct err *e)
         g->job->data->train_count,
         g->job->data->holdout_count, plan_bytes(g->net->plan) >> 20, g->job->backend->name,
         g->net->spec.is_bf16 ? "bf16" : "fp32", is_resumed ? ", resumed" : "");
+    g->at.seconds += g->job->tuned_seconds;
     g->began_us = clock_mono_us(g->job->clock);
     g->profiled_from = g->at.step;
     TRY(loop(g, &r->end, e));

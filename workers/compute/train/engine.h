@@ -70,6 +70,7 @@ struct train_task {
     bool prefetches;                        /* rows of the next batch on a thread of their own (prefetch.h) */
     bool is_trial;                          /* steps alone: nothing is evaluated, and no model is made (tune.h) */
     struct str tuned;                       /* what a tuner chose that shows in bits; goes into checkpoints (tune.h) */
+    double tuned_seconds;                   /* a tuner took before this run: they count into max_seconds */
     struct comm *comm;                      /* this is one rank of several (comm.h); NULL: alone, or spec->ranks threads */
 };
 

@@ -2,13 +2,14 @@
 /* tune.c - trials, their table, and the choice. */
 #include "workers/compute/train/tune.h"
 #include "workers/compute/pool.h"
+#include "workers/compute/train/cursor.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WARM_UP = 2, CUTS = 4, WAYS_MAX = 20, BATCH_MOST = 65536, ACCUMULATE_MOST = 4096 };
+enum { WARM_UP = 2, CUTS = 4, WAYS_MAX = 20, BATCH_MOST = 65536, ACCUMULATE_MOST = 4096, SHARE = 4 };
 static const double WORTH = 1.02, WORTH_MORE = 1.01;    /* less is noise: alone, and added to others */
 
 struct tuner {
@@ -20,7 +21,8 @@ struct tuner {
     size_t count;
     double *took;                       /* of a trial: milliseconds by step */
     int64_t last_us, steps;
-    bool was_stopped;
+    int64_t until_us;                   /* of max_seconds; 0: any time */
+    bool was_stopped, is_late;
 };
 
 struct str tune_text(struct arena *a, const struct tune_way *w)
@@ -70,7 +72,8 @@ static bool should_stop(void *ctx)
 {
     struct tuner *t = ctx;
     t->was_stopped = t->was_stopped || (t->obs->should_stop && t->obs->should_stop(t->obs->ctx));
-    return t->was_stopped;
+    t->is_late = t->is_late || (t->until_us && t->last_us >= t->until_us);
+    return t->was_stopped || t->is_late;
 }
 
 static int by_size(const void *x, const void *y)
@@ -101,9 +104,9 @@ static enum errc run_trial(struct tuner *t, const struct tune_way *w, double *re
         train_result_release(&r);
     pool_free(pool);
     arena_free(a);
-    if (rc == ERR_OK && !t->steps && !t->was_stopped)
+    if (rc == ERR_OK && !t->steps && !t->was_stopped && !t->is_late)
         rc = FAIL(e, UNPROCESSABLE, "the epochs make no more than %d steps, which is the warm-up", WARM_UP);
-    if (rc != ERR_OK || t->was_stopped)
+    if (rc != ERR_OK || t->was_stopped || t->is_late)
         return rc;
     qsort(t->took, (size_t)t->steps, sizeof *t->took, by_size);
     *ret_ms = t->took[t->steps / 4];
@@ -126,7 +129,7 @@ static double try_way(struct tuner *t, const char *setting, struct str value, co
 {
     struct err e = { 0 };
     double ms = 0;
-    if (t->was_stopped || t->count == TRAIN_TUNING_ROWS_MAX)
+    if (t->was_stopped || t->is_late || t->count == TRAIN_TUNING_ROWS_MAX)
         return 0;
     struct train_tuning_row *row = &t->rows[t->count++];
     *row = (struct train_tuning_row){ .setting = str_c(setting), .value = value };
@@ -135,8 +138,10 @@ static double try_way(struct tuner *t, const char *setting, struct str value, co
         say(t, "tuning: %s %.*s cannot be tried: %s", setting, STR_ARG(value), e.msg);
         return 0;
     }
-    if (t->was_stopped) {
+    if (t->was_stopped || t->is_late) {
         t->count--;
+        if (t->is_late)
+            say(t, "tuning: a quarter of what is left of max_seconds is used up: no more is tried");
         return 0;
     }
     row->ms = ms;
@@ -267,26 +272,44 @@ static struct tune_way choose(struct tuner *t, struct effects *s)
     return best;
 }
 
-/* A checkpoint's "tuned", of the newest that can be read. */
+struct bound {
+    struct tune_way way;                /* batch_size 0: none */
+    double seconds;                     /* worked so far */
+};
+
+/* A checkpoint's "tuned", of the newest that can be read, and its time. */
 static enum errc take_bound(void *ctx, struct arena *a, const struct ckpt *k, struct err *e)
 {
-    struct tune_way *w = ctx;
+    struct bound *b = ctx;
+    struct cursor at;
     (void)a, (void)e;
-    if (!tune_parse(st_meta(&k->file, "tuned"), w))
-        w->batch_size = 0;
+    if (!tune_parse(st_meta(&k->file, "tuned"), &b->way))
+        b->way.batch_size = 0;
+    b->seconds = cursor_read(k, &at, &(struct err){ 0 }) == ERR_OK ? at.seconds : 0;
     return ERR_OK;
 }
 
-static bool find_bound(const struct train_task *task, struct tune_way *plain)
+static bool find_bound(const struct train_task *task, struct tune_way *plain, double *ret_seconds)
 {
-    struct tune_way w = *plain;
+    struct bound b = { .way = *plain };
     struct err e;
     bool found = false;
-    const struct ckpt_taker taker = { .ctx = &w, .take = take_bound };
-    if (!task->store || ckpt_restore(task->store, &taker, &found, &e) != ERR_OK || !found || !w.batch_size)
+    const struct ckpt_taker taker = { .ctx = &b, .take = take_bound };
+    *ret_seconds = 0;
+    if (!task->store || ckpt_restore(task->store, &taker, &found, &e) != ERR_OK || !found)
         return false;                   /* one that cannot be read is the run's to tell of */
-    *plain = w;
+    *ret_seconds = b.seconds;
+    if (!b.way.batch_size)
+        return false;
+    *plain = b.way;
     return true;
+}
+
+/* When trials end, so that most of a budget of time is left for the run; 0: it has none. */
+static int64_t trials_until(const struct train_job *s, int64_t began_us, double worked)
+{
+    double left = (double)s->max_seconds - worked;
+    return s->max_seconds ? began_us + (int64_t)((left > 0 ? left : 0) * 1e6 / SHARE) : 0;
 }
 
 enum errc tune(struct arena *a, const struct train_task *task, int cores, bool ranks_are_free, const struct train_observer *obs,
@@ -295,11 +318,13 @@ enum errc tune(struct arena *a, const struct train_task *task, int cores, bool r
     const struct train_job *s = task->spec;
     struct tune_way plain = { .threads = cores, .ranks = s->ranks > 1 ? s->ranks : 1, .batch_size = s->batch_size,
                               .accumulate = s->accumulate, .is_bf16 = s->precision == TRAIN_BF16 };
-    bool is_bound = find_bound(task, &plain);
+    double worked;
+    bool is_bound = find_bound(task, &plain, &worked);
     if (plain.accumulate % plain.ranks)         /* cut by an attempt with fewer ranks */
         plain.ranks = 1;
     int64_t began = clock_mono_us(task->clock);
     struct tuner t = { .arena = a, .task = task, .obs = obs, .plain = &plain,
+                       .until_us = trials_until(s, began, worked),
                        .rows = ARENA_ARRAY(a, struct train_tuning_row, TRAIN_TUNING_ROWS_MAX),
                        .took = ARENA_ARRAY(a, double, (size_t)s->tune_steps + 1) };
     struct effects effects = { .n = 0 };
@@ -313,17 +338,18 @@ enum errc tune(struct arena *a, const struct train_task *task, int cores, bool r
         x->row = &t.rows[row];
     }
     struct tune_way way = ms > 0 ? choose(&t, &effects) : plain;
-    if (t.was_stopped && !is_bound)
+    if ((t.was_stopped || (t.is_late && ms <= 0)) && !is_bound)
         way.is_bf16 = net_is_bf16(s, task->backend);
     *ret = (struct tuned){ .way = way, .was_stopped = t.was_stopped };
     TRY(set_up(task, &way, &ret->spec, &ret->pool, &ret->task, e));
     ret->task.spec = &ret->spec;
     ret->task.tuned = tune_text(a, &way);
+    ret->task.tuned_seconds = (double)(clock_mono_us(task->clock) - began) * 1e-6;
     bool keeps = way.is_bf16 == net_is_bf16(s, task->backend) && way.batch_size == s->batch_size;
     double after = ms;
     for (size_t i = 0; i < t.count; i++)
         after = t.rows[i].chosen ? t.rows[i].ms : after;
-    ret->table = (struct train_tuning){ .steps = s->tune_steps, .seconds = (double)(clock_mono_us(task->clock) - began) * 1e-6,
+    ret->table = (struct train_tuning){ .steps = s->tune_steps, .seconds = ret->task.tuned_seconds,
                                         .ms_before = ms, .ms_after = after, .bits_kept = keeps, .rows = { t.rows, t.count } };
     return ERR_OK;
 }

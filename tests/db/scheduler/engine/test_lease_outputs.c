@@ -133,10 +133,51 @@ static void outputs_of_one_report_share_the_room(void **state)
     fixture_check(&f);
 }
 
+/* A training's report goes where the model alone has room; an output of that name of another kind does not. */
+static void a_report_without_room_is_left_out(void **state)
+{
+    (void)state;
+    for (int is_train = 1; is_train >= 0; is_train--) {
+        struct uuid id, objects[2] = { uuid_v7(10000000 + is_train), uuid_v7(11000000 + is_train) };
+        static const char *const names[2] = { "model", "report" };
+        struct lease_grant g;
+        struct lease_output out[2];
+        char t[UUID_TEXT], j[UUID_TEXT], o[UUID_TEXT];
+        uuid_text(f.tenant_a, t);
+        submit(&f, f.tenant_a, 1, 1, 3, &id);
+        uuid_text(id, j);
+        plan(&f);
+        assert_int_equal(take(&f, &m, 1, &g), 1);
+        if (is_train)
+            fixture_exec(&f, "UPDATE job SET kind = 'train' WHERE job_id = '%s'", j);
+        for (int i = 0; i < 2; i++) {
+            uuid_text(objects[i], o);
+            out[i] = (struct lease_output){ str_c(names[i]), objects[i] };
+            fixture_exec(&f, "INSERT INTO object (tenant_id, object_id, zone, kind, state, stored_bytes, sha256, stored_sha256)"
+                             " VALUES ('%s', '%s', 'ae-dxb-1', '%s', 'WRITING', 1000, sha256('a'), sha256('b'));"
+                             "INSERT INTO job_object VALUES ('%s', '%s', 'output', '%s', '%s', 1)",
+                         t, o, i ? "artifact" : "model", t, j, names[i], o);
+        }
+        fixture_exec(&f, "UPDATE quota SET hard_limit = used + 1 WHERE resource = 'objects' AND tenant_id = '%s'", t);
+        int64_t before = used("objects");
+        struct lease_item item = { .tenant_id = g.tenant_id, .attempt_id = g.attempt_id, .fence = g.fence, .event = LE_SUCCEED,
+                                   .message = STR(""), .outputs = { out, 2 } };
+        assert_int_equal(say_all(&f, &m, &item, 1, NULL), 1);
+        assert_string_equal(state_of(&f, id), is_train ? "COMPLETED" : "FAILED");
+        assert_int_equal(used("objects"), before + is_train);
+        assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job_log WHERE job_id = '%s' AND stream = 'system'"
+                                           " AND text LIKE 'warning: the output report is not kept: the tenant''s quota%%'", j),
+                         is_train);
+        fixture_exec(&f, "UPDATE quota SET hard_limit = 1000000 WHERE resource = 'objects'");
+        fixture_check(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(outputs_become_visible_with_success_only), cmocka_unit_test(outputs_of_one_report_share_the_room),
-        cmocka_unit_test(outputs_of_an_older_fence_do_not_count) };
+        cmocka_unit_test(outputs_of_an_older_fence_do_not_count),
+        cmocka_unit_test(a_report_without_room_is_left_out) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -3,6 +3,7 @@
  * give. */
 #include "crypto_test.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -49,7 +50,7 @@ static int drop_all(void **st)
 
 struct side {
     int fd;
-    bool is_server, is_silent, closes;
+    bool is_server, is_silent, drips, closes;
     int silence_ms;                     /* 0: longer than any load lasts */
     struct tls_identity own;
     struct str name;                    /* that is let in */
@@ -86,6 +87,10 @@ static void *play(void *arg)
     size_t which = 7;
     if (s->is_silent) {
         char end;
+        if (s->drips)
+            (void)!send(s->fd, "\x16\x03\x03\x40\x00\x02\x00\x3f\xfc", 9, MSG_NOSIGNAL);
+        while (s->drips && poll(NULL, 0, 20) == 0 && send(s->fd, "", 1, MSG_NOSIGNAL) == 1)
+            ;
         (void)!read(s->fd, &end, 1);            /* takes one byte and says nothing until the other side has closed */
         while (read(s->fd, &end, 1) > 0)
             ;
@@ -178,6 +183,10 @@ static void test_silence_and_closing_are_told_apart(void **st)
     play_both(&server, &client);
     assert_int_equal(client.rc, ERR_DEADLINE);
     assert_non_null(strstr(client.err.msg, "silent for 300 ms"));
+    server = (struct side){ .is_silent = true, .drips = true };
+    play_both(&server, &client);                /* a byte of a long record every 20 ms: silence never lasts */
+    assert_int_equal(client.rc, ERR_DEADLINE);
+    assert_non_null(strstr(client.err.msg, "or too slow"));
     server = (struct side){ .own = identity(&left, &ca), .name = STR(ZONE "/rank/1"), .closes = true };
     client = (struct side){ .own = identity(&right, &ca), .name = STR(ZONE "/rank/0") };
     play_both(&server, &client);

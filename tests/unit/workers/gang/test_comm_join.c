@@ -78,6 +78,51 @@ static void test_strangers_are_sent_away_and_the_gang_joins(void **st)
     kit_gang_release(&g);
 }
 
+/* A caller that never falls silent and never gets anywhere: the head of a long record, then a byte of it now and then. */
+static pid_t start_dripping(const struct kit_gang *g)
+{
+    static const unsigned char head[] = { 0x16, 3, 1, 0x40, 0, 1, 0, 0x3f, 0xfc };
+    const struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons((uint16_t)g->peers[0].port),
+                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(connect(fd, (const struct sockaddr *)&at, sizeof at), 0);
+    assert_int_equal(write(fd, head, sizeof head), sizeof head);
+    fflush(NULL);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    while (!pid) {
+        (void)poll(NULL, 0, 100);
+        if (write(fd, "", 1) != 1)
+            _exit(0);
+    }
+    close(fd);
+    return pid;
+}
+
+/* More of them than are heard at once, some of them before the ranks. */
+static void test_who_drips_holds_up_nobody(void **st)
+{
+    struct kit_gang g;
+    struct kit_said said;
+    enum { DRIPPING = 40 };
+    pid_t pid[DRIPPING];
+    (void)st;
+    kit_gang_init(&g, 2);
+    g.silence_ms = 9000;                        /* less than a stranger has */
+    for (int i = 0; i < DRIPPING; i++)
+        pid[i] = start_dripping(&g);
+    kit_start(&g, 0, join_and_meet);
+    kit_start(&g, 1, join_and_meet);
+    for (int r = 0; r < 2; r++)
+        if (!kit_end(&g, r, &said) || said.rc != ERR_OK)
+            fail_msg("rank %d: %s", r, said.msg);
+    for (int i = 0; i < DRIPPING; i++) {
+        kill(pid[i], SIGKILL);
+        (void)waitpid(pid[i], NULL, 0);
+    }
+    kit_gang_release(&g);
+}
+
 static void ends(struct kit_gang *g, int rank, enum errc rc, const char *why)
 {
     struct kit_said said;
@@ -162,6 +207,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_join_in_any_order),
         cmocka_unit_test(test_strangers_are_sent_away_and_the_gang_joins),
+        cmocka_unit_test(test_who_drips_holds_up_nobody),
         cmocka_unit_test(test_a_wrong_name_is_refused),
         cmocka_unit_test(test_a_callee_of_another_name_is_refused),
         cmocka_unit_test(test_ranks_of_two_runs_do_not_mix),

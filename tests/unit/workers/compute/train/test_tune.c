@@ -12,6 +12,7 @@
 
 #include "run_kit.h"
 #include "store_kit.h"
+#include "workers/compute/train/net.h"
 #include "workers/compute/train/tune.h"
 
 enum { TICK_US = 100 };
@@ -180,6 +181,32 @@ static void test_told_to_stop_it_goes_on_by_the_defaults(void **st)
     assert_true(f->tuned.way.batch_size == 8 && f->tuned.way.accumulate == 4 && f->tuned.table.bits_kept);
 }
 
+/* A second has 10,000 ticks: enough of them for the run, not for all trials. */
+static void test_trials_count_into_the_budget_of_time(void **st)
+{
+    struct fixture *f = *st;
+    struct train_result r = { 0 };
+    struct err e = { 0 };
+    f->spec.tune_batches = true;
+    f->spec.tune_steps = 60;
+    f->spec.epochs = 1000;
+    f->spec.max_seconds = 1;
+    int64_t began = now_us;
+    tune_it(f, 2);
+    assert_true(!f->tuned.was_stopped && chosen(f) == 1 && row_of(f, "defaults", NULL)->ms > 0);
+    assert_true(f->tuned.table.rows.n < 6);                 /* there would be nine */
+    assert_true(now_us - began >= 250000 && now_us - began < 300000);
+    assert_true(f->tuned.task.tuned_seconds == f->tuned.table.seconds && f->tuned.task.tuned_seconds > 0.2);
+    assert_int_equal(train_run(f->arena, &f->tuned.task, NULL, &r, &e), ERR_OK);
+    assert_true(now_us - began >= 1000000 && now_us - began < 1050000);
+    train_result_release(&r);
+    f->spec.tune_steps = 1000;
+    f->spec.precision = TRAIN_AUTO;
+    f->spec.accumulate = 32;
+    tune_it(f, 1);                                          /* not even the defaults: as if it were not tuned */
+    assert_true(f->tuned.table.rows.n == 0 && f->tuned.way.is_bf16 == net_is_bf16(&f->spec, f->task.backend));
+}
+
 static void test_a_checkpoint_binds_what_shows_in_bits(void **st)
 {
     struct fixture *f = *st;
@@ -230,6 +257,7 @@ int main(void)
         TEST(test_precision_is_tried_where_it_is_auto),
         TEST(test_what_cannot_run_says_why_and_costs_nothing),
         TEST(test_told_to_stop_it_goes_on_by_the_defaults),
+        TEST(test_trials_count_into_the_budget_of_time),
         TEST(test_a_checkpoint_binds_what_shows_in_bits),
         TEST(test_what_a_checkpoint_says_is_read_strictly),
     };
