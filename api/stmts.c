@@ -70,6 +70,7 @@
 #include "tenants/accounts/quota.h"
 #include "tenants/accounts/quota_rule.h"
 #include "tenants/accounts/usage.h"
+#include "tenants/home/legal_clock.h"
 #include "tenants/home/project.h"
 #include "tenants/home/residency_facts.h"
 #include "tenants/home/tenant.h"
@@ -128,7 +129,7 @@ const struct stmt *const *const api_stmts[] = {
     project_stmts,
     binding_stmts,
     transfer_policy_stmts,
-    zone_law_stmts,
+    zone_law_stmts, legal_clock_stmts,
     evidence_stmts, passport_stmts, what_if_stmts,
     zone_stmts,
     tenant_stmts,

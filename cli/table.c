@@ -51,6 +51,7 @@ const struct command_group command_groups[] = {
     { "price", "What an hour and a kWh cost on each flavor" },
     { "class", "Priority classes: which jobs of a tenant go first" },
     { "queue", "Queues that the tenant declared, and their shares" },
+    { "legal-clock", "Terms that a law sets, until they are closed" },
     { "secret", "Values that programs get and nobody reads back" },
     { "node", "Worker machines" },
     { "system", "The platform itself" },
@@ -75,6 +76,7 @@ static const struct noun project_noun = { "project", "prj_", "/v1/projects", "pr
 static const struct noun notice_noun = { "notification", "ntf_", "/v1/notifications", "notification_id" };
 static const struct noun queue_noun = { "queue", "que_", "/v1/queues", "queue_id" };
 static const struct noun secret_noun = { "secret", "sec_", "/v1/secrets", "secret_id" };
+static const struct noun legal_clock_noun = { "legal clock", "clk_", "/v1/legal-clocks", "clock_id" };
 static const struct noun budget_noun = { "budget", "bdg_", "/v1/budgets", "budget_id" };
 static const struct noun issuer_noun = { "issuer", "iss_", "/v1/issuers", "issuer_id" };
 static const struct noun idp_noun = { "provider", "idp_", "/v1/identity-providers", "provider_id" };
@@ -315,6 +317,7 @@ const struct command command_table[] = {
     CLASS_COMMANDS,
     QUEUE_COMMANDS,
 #include "cli/table_secret.def"
+#include "cli/table_legal_clock.def"
     { NULL, "usage", "[FILE]", 0, 1,
       FLAGS({ "days", 0, "N", "Days to look back (30)", NULL }, { "from", 0, "TIME", "Attempts that ended at or after", NULL },
             { "to", 0, "TIME", "Attempts that ended before", NULL },

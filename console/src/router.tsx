@@ -84,6 +84,7 @@ const routes = [
   page('/audit/exports', ['audit'], () => import('./pages/audit/Exports.tsx'), 'Exports'),
   page('/audit/heads', ['audit'], () => import('./pages/audit/Heads.tsx'), 'Heads'),
   page('/audit/holds', ['audit'], () => import('./pages/audit/Holds.tsx'), 'Holds'),
+  page('/audit/legal-clocks', ['audit'], () => import('./pages/audit/LegalClocks.tsx'), 'LegalClocks'),
   page('/audit/retention', ['audit'], () => import('./pages/audit/Retention.tsx'), 'Retention'),
   page('/audit/erasures', ['audit'], () => import('./pages/audit/Erasures.tsx'), 'Erasures'),
   page('/audit/persons/$id', ['audit'], () => import('./pages/audit/PersonData.tsx'), 'PersonData'),

@@ -36,6 +36,35 @@ static int64_t days_from_civil(int64_t y, int m, int d)
     return era * 146097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719468;
 }
 
+static void civil_from_days(int64_t days, int64_t *y, int *m, int *d)
+{
+    int64_t z = days + 719468, era = (z >= 0 ? z : z - 146096) / 146097, doe = z - era * 146097;
+    int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365, doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+    int mp = (int)((5 * doy + 2) / 153);
+    *d = (int)(doy - (153 * mp + 2) / 5 + 1);
+    *m = mp + (mp < 10 ? 3 : -9);
+    *y = yoe + era * 400 + (*m <= 2);
+}
+
+static int month_days(int64_t y, int m)
+{
+    static const int len[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+    return len[m - 1] + (m == 2 && ((y % 4 == 0 && y % 100) || y % 400 == 0));
+}
+
+int64_t time_add_months(int64_t us, int months)
+{
+    const int64_t day_us = 86400000000, rest = (us % day_us + day_us) % day_us;
+    int64_t y;
+    int m, d;
+    civil_from_days((us - rest) / day_us, &y, &m, &d);
+    const int64_t n = y * 12 + m - 1 + months;
+    y = n / 12;
+    m = (int)(n % 12) + 1;
+    const int last = month_days(y, m);
+    return days_from_civil(y, m, d < last ? d : last) * day_us + rest;
+}
+
 static void put2(char *p, int v)
 {
     p[0] = (char)('0' + v / 10);
@@ -54,10 +83,9 @@ size_t time_text(int64_t us, char out[TIME_TEXT])
         tod += 86400;
         days--;
     }
-    int64_t z = days + 719468, era = (z >= 0 ? z : z - 146096) / 146097, doe = z - era * 146097;
-    int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365, doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-    int mp = (int)((5 * doy + 2) / 153), d = (int)(doy - (153 * mp + 2) / 5 + 1), m = mp + (mp < 10 ? 3 : -9);
-    int64_t y = yoe + era * 400 + (m <= 2);
+    int64_t y;
+    int m, d;
+    civil_from_days(days, &y, &m, &d);
     if (y < 0 || y > 9999)
         y = 9999;
     put2(out, (int)y / 100);
@@ -100,11 +128,9 @@ bool time_parse(struct str s, int64_t *ret_us)
         !digits(s, 8, 2, &d) || (s.ptr[10] != 'T' && s.ptr[10] != 't' && s.ptr[10] != ' ') || !digits(s, 11, 2, &h) ||
         s.ptr[13] != ':' || !digits(s, 14, 2, &mi) || s.ptr[16] != ':' || !digits(s, 17, 2, &sec))
         return false;
-    static const int len[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
     if (mo < 1 || mo > 12 || d < 1 || h > 23 || mi > 59 || sec > 60)
         return false;
-    bool leap = (y % 4 == 0 && y % 100) || y % 400 == 0;
-    if (d > len[mo - 1] + (mo == 2 && leap))
+    if (d > month_days(y, mo))
         return false;
     size_t i = 19;
     int64_t frac = 0;

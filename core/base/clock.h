@@ -28,3 +28,6 @@ enum { TIME_TEXT = 32 };
 size_t time_text(int64_t us, char out[TIME_TEXT]);
 /* RFC 3339 with any offset, years 0001 to 9999 in UTC; decimals beyond the sixth are dropped. */
 bool time_parse(struct str s, int64_t *ret_us);
+/* So many calendar months later (months >= 0, years 1 to 9999), in UTC: the same day and time of that month, or its last day
+ * where it has no such day (31 January and one month: 28 or 29 February). */
+int64_t time_add_months(int64_t us, int months);

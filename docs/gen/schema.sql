@@ -2489,6 +2489,45 @@ END),
 ALTER TABLE ONLY public.ledger_entry FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.ledger_entry OWNER TO falaj_owner;
 
+-- Name: legal_clock; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.legal_clock (
+    tenant_id uuid NOT NULL,
+    clock_id uuid NOT NULL,
+    kind text NOT NULL,
+    zone text NOT NULL,
+    reference text NOT NULL,
+    law text DEFAULT ''::text NOT NULL,
+    opened_at timestamp with time zone NOT NULL,
+    first_due_at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    opened_by uuid NOT NULL,
+    extended_at timestamp with time zone,
+    extension_reason text,
+    closed_at timestamp with time zone,
+    closed_by uuid,
+    note text,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT legal_clock_check CHECK (((first_due_at > opened_at) AND (first_due_at <= (opened_at + '301 years'::interval)))),
+    CONSTRAINT legal_clock_check1 CHECK (((extended_at IS NULL) = (extension_reason IS NULL))),
+    CONSTRAINT legal_clock_check2 CHECK (
+CASE
+    WHEN (extended_at IS NULL) THEN (due_at = first_due_at)
+    ELSE ((kind <> ALL (ARRAY['breach'::text, 'retention'::text])) AND (due_at > first_due_at) AND (due_at <= (first_due_at + '63 days'::interval)))
+END),
+    CONSTRAINT legal_clock_check3 CHECK ((((closed_at IS NULL) = (closed_by IS NULL)) AND ((closed_at IS NULL) = (note IS NULL)))),
+    CONSTRAINT legal_clock_extension_reason_check CHECK (((length(extension_reason) >= 1) AND (length(extension_reason) <= 1024))),
+    CONSTRAINT legal_clock_kind_check CHECK ((kind = ANY (ARRAY['access'::text, 'erasure'::text, 'rectification'::text, 'objection'::text, 'breach'::text, 'retention'::text]))),
+    CONSTRAINT legal_clock_law_check CHECK ((length(law) <= 1280)),
+    CONSTRAINT legal_clock_note_check CHECK (((length(note) >= 1) AND (length(note) <= 1024))),
+    CONSTRAINT legal_clock_opened_at_check CHECK ((opened_at >= '1970-01-01 00:00:00+00'::timestamp with time zone)),
+    CONSTRAINT legal_clock_reference_check CHECK (((length(reference) >= 1) AND (length(reference) <= 128)))
+);
+ALTER TABLE ONLY public.legal_clock FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.legal_clock OWNER TO falaj_owner;
+
+-- Name: TABLE legal_clock; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON TABLE public.legal_clock IS 'Terms that a law sets: opened for a request or breach, extended at most once, closed';
+
 -- Name: login_guard; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.login_guard (
     key bytea NOT NULL,
@@ -3592,6 +3631,10 @@ ALTER TABLE ONLY public.key_rewrap
 ALTER TABLE ONLY public.ledger_entry
     ADD CONSTRAINT ledger_entry_pkey PRIMARY KEY (tenant_id, transaction_id, line);
 
+-- Name: legal_clock legal_clock_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.legal_clock
+    ADD CONSTRAINT legal_clock_pkey PRIMARY KEY (tenant_id, clock_id);
+
 -- Name: login_guard login_guard_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.login_guard
     ADD CONSTRAINT login_guard_pkey PRIMARY KEY (key);
@@ -4011,6 +4054,12 @@ CREATE UNIQUE INDEX key_rewrap_one ON public.key_rewrap USING btree (tenant_id, 
 -- Name: ledger_entry_at; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX ledger_entry_at ON public.ledger_entry USING btree (tenant_id, at) WHERE (line = 1);
 
+-- Name: legal_clock_due; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX legal_clock_due ON public.legal_clock USING btree (tenant_id, due_at, clock_id);
+
+-- Name: legal_clock_open; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX legal_clock_open ON public.legal_clock USING btree (tenant_id, due_at, clock_id) WHERE (closed_at IS NULL);
+
 -- Name: login_guard_age; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX login_guard_age ON public.login_guard USING btree (seen_at);
 
@@ -4335,6 +4384,10 @@ ALTER TABLE public.key_rewrap ENABLE ALWAYS TRIGGER audit_shadow;
 -- Name: ledger_entry audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.ledger_entry FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.ledger_entry ENABLE ALWAYS TRIGGER audit_shadow;
+
+-- Name: legal_clock audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.legal_clock FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.legal_clock ENABLE ALWAYS TRIGGER audit_shadow;
 
 -- Name: login_guard audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.login_guard FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -4707,6 +4760,10 @@ ALTER TABLE public.key_rewrap ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 -- Name: ledger_entry audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.ledger_entry FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.ledger_entry ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
+-- Name: legal_clock audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.legal_clock FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.legal_clock ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
 -- Name: login_guard audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.login_guard FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -5193,6 +5250,10 @@ ALTER TABLE ONLY public.key_rewrap
 ALTER TABLE ONLY public.key_rewrap
     ADD CONSTRAINT key_rewrap_zone_fkey FOREIGN KEY (zone) REFERENCES public.zone(code);
 
+-- Name: legal_clock legal_clock_zone_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.legal_clock
+    ADD CONSTRAINT legal_clock_zone_fkey FOREIGN KEY (zone) REFERENCES public.zone(code);
+
 -- Name: model model_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.model
     ADD CONSTRAINT model_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenant(tenant_id);
@@ -5657,6 +5718,9 @@ ALTER TABLE public.key_rewrap ENABLE ROW LEVEL SECURITY;
 -- Name: ledger_entry; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.ledger_entry ENABLE ROW LEVEL SECURITY;
 
+-- Name: legal_clock; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.legal_clock ENABLE ROW LEVEL SECURITY;
+
 -- Name: model; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.model ENABLE ROW LEVEL SECURITY;
 
@@ -5818,6 +5882,9 @@ CREATE POLICY own_tenant ON public.key_rewrap TO falaj_app USING ((tenant_id = (
 
 -- Name: ledger_entry own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.ledger_entry TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
+
+-- Name: legal_clock own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY own_tenant ON public.legal_clock TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
 -- Name: model own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.model TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
@@ -6100,6 +6167,9 @@ CREATE POLICY system ON public.key_rewrap TO falaj_owner, falaj_system, falaj_wo
 
 -- Name: ledger_entry system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.ledger_entry TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
+-- Name: legal_clock system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.legal_clock TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
 -- Name: model system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.model TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
@@ -6989,6 +7059,28 @@ GRANT SELECT,DELETE ON TABLE public.ledger_entry TO falaj_system;
 GRANT SELECT ON TABLE public.ledger_entry TO falaj_app;
 GRANT SELECT,INSERT ON TABLE public.ledger_entry TO falaj_scheduler;
 GRANT INSERT ON TABLE public.ledger_entry TO falaj_worker_api;
+
+-- Name: TABLE legal_clock; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.legal_clock TO falaj_system;
+GRANT SELECT,INSERT ON TABLE public.legal_clock TO falaj_app;
+
+-- Name: COLUMN legal_clock.due_at; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(due_at) ON TABLE public.legal_clock TO falaj_app;
+
+-- Name: COLUMN legal_clock.extended_at; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(extended_at) ON TABLE public.legal_clock TO falaj_app;
+
+-- Name: COLUMN legal_clock.extension_reason; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(extension_reason) ON TABLE public.legal_clock TO falaj_app;
+
+-- Name: COLUMN legal_clock.closed_at; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(closed_at) ON TABLE public.legal_clock TO falaj_app;
+
+-- Name: COLUMN legal_clock.closed_by; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(closed_by) ON TABLE public.legal_clock TO falaj_app;
+
+-- Name: COLUMN legal_clock.note; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(note) ON TABLE public.legal_clock TO falaj_app;
 
 -- Name: TABLE login_guard; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.login_guard TO falaj_system;

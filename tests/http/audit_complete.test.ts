@@ -47,6 +47,7 @@ describe('every route that changes something names its event', () => {
 
 const name = (): string => `a-${randomUUID().slice(0, 8)}`;
 type Driver = (options: { headers: Record<string, string> }) => Promise<Reply>;
+const CLOCK = { kind: 'access', zone: ready.zone, reference: 'case 9', due_at: new Date(Date.now() + 86_400_000).toISOString() };
 const drivers: Record<string, [() => Api, Driver]> = {
   zone_create: [() => admin, (o) => admin.post('/v1/zones', { code: name(), name: 'Audited', country: 'AE' }, o)],
   tenant_create: [() => admin, (o) => admin.post('/v1/tenants', { name: name(), home_zone: ready.zone }, o)],
@@ -60,6 +61,16 @@ const drivers: Record<string, [() => Api, Driver]> = {
     return owner.post('/v1/role-bindings', { user_id: user.user_id, role: 'viewer' }, o);
   }],
   audit_hold_place: [() => officer, (o) => officer.post('/v1/audit/holds', { reason: 'a case', from: '2001-01-01T00:00:00Z', to: '2001-01-02T00:00:00Z' }, o)],
+  legal_clock_open: [() => officer, (o) => officer.post('/v1/legal-clocks', CLOCK, o)],
+  legal_clock_extend: [() => officer, async (o) => {
+    const { clock_id } = must(await officer.post('/v1/legal-clocks', CLOCK), 201);
+    const due_at = new Date(Date.parse(CLOCK.due_at) + 1000).toISOString();
+    return officer.post(`/v1/legal-clocks/${clock_id}/extend`, { due_at, reason: 'r' }, o);
+  }],
+  legal_clock_close: [() => officer, async (o) => {
+    const { clock_id } = must(await officer.post('/v1/legal-clocks', CLOCK), 201);
+    return officer.post(`/v1/legal-clocks/${clock_id}/close`, { note: 'answered' }, o);
+  }],
   audit_retention_set: [() => officer, (o) => officer.put('/v1/audit/retention', { class: 'JOB', keep_days: 4000 }, o)],
   audit_export_create: [() => officer, (o) => officer.post('/v1/audit/exports', { format: 'csv' }, o)],
   person_erase: [() => officer, async (o) => {

@@ -89,6 +89,8 @@ async function makeSide(): Promise<Side> {
   ids['node_id'] = must(await platform.get('/v1/nodes'), 200).data[0].node_id;
   const callers: Record<string, Api> = { 'tenant-admin': admin };
   for (const name of ['ml-engineer', 'viewer', 'compliance-officer', 'service-account']) callers[name] = await role({ api: admin }, name);
+  const clock = { kind: 'access', zone: ready.zone, reference: canary, due_at: new Date(Date.now() + 86_400_000).toISOString() };
+  ids['clock_id'] = must(await callers['compliance-officer']!.post('/v1/legal-clocks', clock), 201).clock_id;
   const side = { tenant, api: admin, canary, ids, callers, key };
   await provision(side);
   return side;

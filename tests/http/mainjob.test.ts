@@ -271,6 +271,10 @@ describe('a repeated call', () => {
       return { who: officer, body: () => ({ user_id: ids.pop() }) };
     },
     '/v1/audit/holds': async () => ({ who: officer, body: () => ({ reason: word(), from: '2001-01-01T00:00:00Z', to: '2001-01-02T00:00:00Z' }) }),
+    '/v1/legal-clocks': async () => {
+      const term = { opened_at: '2026-01-01T00:00:00Z', due_at: '2026-02-01T00:00:00Z' };
+      return { who: officer, body: () => ({ kind: 'access', zone: ready.zone, reference: word(), ...term }) };
+    },
     '/v1/transfer-policies': async () => {
       const to = word();
       await makeZone(ready, to);

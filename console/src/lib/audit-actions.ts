@@ -31,6 +31,9 @@ authz.deny
 budget.set
 budget.threshold
 class.set
+clock.close
+clock.extend
+clock.open
 dataset.content.read
 dataset.create
 dataset.delete

@@ -100,6 +100,7 @@ const CREATES: Create[] = [
   { to: '/prices', key: 'nav.newPrice', perm: 'price:set', search: { new: 'price' } },
   { to: '/residency', key: 'nav.newPolicy', perm: 'transfer:propose', search: { tab: 'policies', new: 'policy' } },
   { to: '/audit/holds', key: 'nav.newHold', perm: 'audit:hold', search: { new: 'hold' } },
+  { to: '/audit/legal-clocks', key: 'nav.newLegalClock', perm: 'clock:manage', search: { new: 'clock' } },
   { to: '/settings', key: 'nav.newProvider', perm: 'identity:manage', search: { tab: 'sso', new: 'provider' } },
 ];
 export const createsFor = (can: (p: string) => boolean): Create[] => CREATES.filter((c) => can(c.perm));

@@ -121,6 +121,7 @@ const COLOURS: Record<string, 'green' | 'blue' | 'red' | 'orange' | 'grey' | 'te
   DEADLINE: 'red',
   REJECTED: 'red',
   LOST: 'red',
+  OVERDUE: 'red',
   QUARANTINED: 'red',
   DESTROYED: 'red',
   denied: 'red',

@@ -139,6 +139,9 @@ static void fill(struct uuid t)
     sql("INSERT INTO person_origin (tenant_id, user_id, maker, what, at) VALUES ('%s', '%s', '%s', 'account', now())", id, hex(u),
             id);
     sql("INSERT INTO audit_page (tenant_id, first_tseq, last_tseq) VALUES ('%s', 1, 256)", id);
+    sql("INSERT INTO legal_clock (tenant_id, clock_id, kind, zone, reference, opened_at, first_due_at, due_at, opened_by) VALUES"
+        " ('%s', '%s', 'access', 'ae-dxb-1', 'r', now(), now() + interval '1 day', now() + interval '1 day', '%s')", id, id,
+        hex(u));
     sql("INSERT INTO audit_hold (tenant_id, hold_id, reason, placed_by) VALUES ('%s', '%s', 'r', '%s');"
         "INSERT INTO audit_retention (tenant_id, class, keep_days) VALUES ('%s', 'JOB', 3000);"
         "INSERT INTO audit_subject_key (tenant_id, subject_id, key_id, zone, key_version, wrapped) VALUES ('%s', '%s', '%s', 'ae-dxb-1', 1, 'x');"

@@ -15,6 +15,7 @@ const PARTS: [to: string, key: string, perm: string][] = [
   ['/audit/exports', 'audit.exports', 'audit:export'],
   ['/audit/heads', 'audit.heads', 'audit:read'],
   ['/audit/holds', 'audit.holds', 'audit:hold'],
+  ['/audit/legal-clocks', 'audit.legalClocks', 'clock:read'],
   ['/audit/retention', 'audit.retention', 'audit:read'],
   ['/audit/erasures', 'audit.erasures', 'person:erase'],
 ];

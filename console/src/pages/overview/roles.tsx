@@ -120,6 +120,29 @@ export function OperatorCards() {
   );
 }
 
+const WEEK = 7 * 86_400_000;
+
+/** How many legal clocks are overdue, and how many will be in a week: the first that are due, of as many as a page holds. */
+function LegalClocksTile() {
+  const { t } = useTranslation();
+  const overdue = useGet('/v1/legal-clocks', { state: 'OVERDUE', page_size: MOST }, { everyMs: EVERY });
+  const open = useGet('/v1/legal-clocks', { state: 'OPEN', page_size: MOST }, { everyMs: EVERY });
+  const late = overdue.data?.data.length ?? 0;
+  const soon = (open.data?.data ?? []).filter((c) => Date.parse(c.due_at) - open.dataUpdatedAt <= WEEK).length;
+  const many = (n: number): string => (n === MOST ? t('overview.atLeast', { n: number(n) }) : number(n));
+  return (
+    <Tile
+      label={t('overview.legalClocks')}
+      to="/audit/legal-clocks"
+      mood={late > 0 ? 'is-bad' : soon > 0 ? 'is-warning' : ''}
+    >
+      {overdue.data && open.data && (
+        <small>{t('overview.legalClocksSoon', { overdue: many(late), soon: many(soon) })}</small>
+      )}
+    </Tile>
+  );
+}
+
 export function OfficerTiles() {
   const { t } = useTranslation();
   const proof = useProof();
@@ -143,6 +166,7 @@ export function OfficerTiles() {
       <Tile label={t('overview.holdsActive')} to="/audit/holds">
         {holds.data && number(holds.data.data.length)}
       </Tile>
+      <LegalClocksTile />
       <Tile label={t('overview.asked')} to="/approvals" mood={asked.data?.data.length ? 'is-warning' : ''}>
         {asked.data && number(asked.data.data.length)}
       </Tile>

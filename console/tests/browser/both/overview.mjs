@@ -52,7 +52,7 @@ export default [
     path: '/',
     expected: [404], // the log has no signed head in its first minute
     act: async (h) => {
-      await sees(h, 'overview.proof', 'overview.holdsActive', 'overview.asked');
+      await sees(h, 'overview.proof', 'overview.holdsActive', 'overview.asked', 'overview.legalClocks');
       await sees(h, 'overview.holds', 'overview.crossings', 'overview.exports');
     },
   },

@@ -41,6 +41,15 @@ async function erased(t) {
     (u) => u.name === t.people.engineer.name,
   );
   await officer('/v1/audit/holds', { reason: 'case 2026/17', subject_id: engineer.user_id });
+  const breach = {
+    kind: 'breach',
+    zone: t.ids.zone,
+    opened_at: '2026-01-01T00:00:00Z',
+    due_at: '2026-01-04T00:00:00Z',
+  };
+  await officer('/v1/legal-clocks', { ...breach, reference: 'case 2026/18' });
+  const week = new Date(Date.now() + 5 * 86_400_000).toISOString();
+  await officer('/v1/legal-clocks', { kind: 'access', zone: t.ids.zone, reference: 'case 2026/19', due_at: week });
   t.ids.erased = found.event_id;
   t.ids.gone = gone.user_id;
   t.ids.held = engineer.user_id;
@@ -159,6 +168,8 @@ export default [
   { name: 'audit-heads', path: '/audit/heads', as: 'compliance', expected: [404] },
   { name: 'audit-holds', path: '/audit/holds', as: 'compliance' },
   { name: 'audit-hold-new', path: '/audit/holds', as: 'compliance', act: dialog(0) },
+  { name: 'audit-legal-clocks', path: '/audit/legal-clocks', as: 'compliance' },
+  { name: 'audit-legal-clock-new', path: '/audit/legal-clocks', as: 'compliance', act: dialog(0) },
   { name: 'audit-retention', path: '/audit/retention', as: 'compliance' },
   { name: 'audit-retention-set', path: '/audit/retention', as: 'compliance', act: dialog(0) },
   { name: 'audit-erasures', path: '/audit/erasures', as: 'compliance' },

@@ -85,6 +85,25 @@ static void parsing(void **state)
     assert_int_equal(us, 42);
 }
 
+static void calendar_months(void **state)
+{
+    (void)state;
+    static const struct { const char *from; int months; const char *to; } rows[] = {
+        { "2026-01-31T10:00:00Z", 1, "2026-02-28T10:00:00.000Z" }, { "2028-01-31T10:00:00Z", 1, "2028-02-29T10:00:00.000Z" },
+        { "2026-12-15T23:59:59Z", 1, "2027-01-15T23:59:59.000Z" }, { "2026-03-31T00:00:00Z", 1, "2026-04-30T00:00:00.000Z" },
+        { "2026-11-30T00:00:00Z", 3, "2027-02-28T00:00:00.000Z" }, { "2024-02-29T00:00:00Z", 12, "2025-02-28T00:00:00.000Z" },
+        { "1969-12-31T23:00:00Z", 2, "1970-02-28T23:00:00.000Z" }, { "2026-05-05T05:05:05Z", 0, "2026-05-05T05:05:05.000Z" },
+        { "2000-02-29T00:00:00Z", 1200, "2100-02-28T00:00:00.000Z" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int64_t us;
+        char text[TIME_TEXT];
+        assert_true(time_parse(str_c(rows[i].from), &us));
+        time_text(time_add_months(us, rows[i].months), text);
+        assert_string_equal(text, rows[i].to);
+    }
+}
+
 static int64_t fake(void *ctx)
 {
     return *(int64_t *)ctx;
@@ -104,6 +123,6 @@ static void clocks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(every_day), cmocka_unit_test(random_times), cmocka_unit_test(parsing),
-                                        cmocka_unit_test(clocks) };
+                                        cmocka_unit_test(calendar_months), cmocka_unit_test(clocks) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
