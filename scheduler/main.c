@@ -50,6 +50,7 @@
 #include "scheduler/mirror/holders.h"
 #include "scheduler/plan_apply.h"
 #include "scheduler/plan_check.h"
+#include "scheduler/plan_gang.h"
 #include "scheduler/duty/reaper.h"
 #include "scheduler/round.h"
 #include "scheduler/duty/tenant_reaper.h"
@@ -84,7 +85,7 @@ struct daemon {
 };
 
 static const struct stmt *const *const scheduler_lists[] = { residency_stmts, snapshot_stmts, rules_stmts, plan_apply_stmts,
-    holders_stmts, evict_stmts, plan_check_stmts,
+    holders_stmts, evict_stmts, plan_check_stmts, plan_gang_stmts,
                                                              reaper_stmts,
                                                              budget_watch_stmts, queue_usage_stmts, dependencies_stmts,
                                                                  due_jobs_stmts, job_pages_stmts,

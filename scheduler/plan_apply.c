@@ -9,6 +9,7 @@
  * judgement; the trigger attempt_residency, which knows nothing of this, judges what is written. */
 #include "scheduler/plan_apply.h"
 #include "scheduler/plan_check.h"
+#include "scheduler/plan_gang.h"
 #include "core/base/log.h"
 #include "core/db/tx.h"
 #include "core/table/metrics.h"
@@ -46,7 +47,8 @@ static enum errc keep_rules(struct work *w, const struct snapshot *s, struct pla
     for (size_t i = 0; i < *n; i++) {
         const struct snap_job *j = lines[i].job;
         const struct snap_node *node = &s->nodes.items[lines[i].node];
-        struct rule_ask ask = { j->tenant_id, j->project_id, j->queue, node->flavor, node->zone, j->slots, j->gpus };
+        struct rule_ask ask = { j->tenant_id, j->project_id, j->queue, node->flavor, node->zone, lines[i].step.slots,
+                                lines[i].step.gpus };
         const struct rule_queue *queue = rulebook_queue(&book, &ask);
         if ((queue && queue->stop_policy != QUEUE_GOES) || rulebook_refuses(&book, &ask))
             continue;
@@ -114,23 +116,30 @@ static enum errc move_jobs(struct work *w, const struct snapshot *s, struct plan
         evs[i] = lease_step_event(w, AUDIT_JOB_ADMIT, &lines[i].step);
         evs[i].zone = s->nodes.items[lines[i].node].zone;
         audit_event_detail(&evs[i], AUDIT_D_STR("node", id_text(w->arena, "nod", lines[i].step.node_id)));
+        if (lines[i].nmore)
+            audit_event_detail(&evs[i], AUDIT_D_INT("nodes", (int64_t)lines[i].nmore + 1));
     }
     TRY(audit_encode_many(w->arena, evs, *n, &rows, e));
     for (size_t i = 0; i < *n; i++) {
         const struct attempt_step *step = &lines[i].step;
         a[i] = (struct job_admission){ .tenant_id = step->tenant_id, .job_id = step->job_id, .attempt_id = step->attempt_id,
                                        .node_id = step->node_id, .version = lines[i].job->version, .fence = lines[i].job->fence,
-                                       .slots = step->slots, .gpus = step->gpus, .cpu_milli = lines[i].ask.cpu_milli,
-                                       .memory_bytes = lines[i].ask.memory_bytes,
+                                       .slots = step->slots, .gpus = step->gpus,
+                                       .cpu_milli = plan_line_nodes(&lines[i]) * lines[i].ask.cpu_milli,
+                                       .memory_bytes = plan_line_nodes(&lines[i]) * lines[i].ask.memory_bytes,
                                        .gpu_milli = step->gpus ? lines[i].ask.gpu_milli : GPU_MILLI,
                                        .devices = (int64_t)lines[i].devices, .audit_id = rows.event_ids[i],
                                        .audit_body = rows.bodies[i] };
     }
-    db_last(w->tx);
+    const bool has_gangs = plan_gang_any(lines, *n);
+    if (!has_gangs)
+        db_last(w->tx);
     TRY(job_admit(w->tx, a, *n, lease_ms, &moved, e));
     for (size_t i = 0; i < moved.n; i++)
         lines[i] = lines[((const int64_t *)moved.items)[i]];
     *n = moved.n;
+    if (has_gangs)
+        plan_gang_write(w->tx, s, lines, *n, lease_ms);
     return ERR_OK;
 }
 
@@ -141,10 +150,15 @@ static enum errc admit(struct work *w, const struct snapshot *s, const struct pl
     struct plan_line *l = ARENA_ARRAY(w->arena, struct plan_line, n);
     for (size_t i = 0; i < n; i++) {
         const struct snap_job *j = &s->jobs.items[p->places.items[i].job];
-        size_t node = p->places.items[i].node;
+        size_t node = p->places.items[i].node, nmore = p->places.items[i].nmore;
+        struct seat_of *more = nmore ? ARENA_ARRAY(w->arena, struct seat_of, nmore) : NULL;
+        if (nmore)
+            memcpy(more, p->places.items[i].more, nmore * sizeof *more);
         l[i] = (struct plan_line){ .job = j, .node = node, .ask = snap_job_ask(j), .devices = p->places.items[i].devices,
+            .more = more, .nmore = nmore,
             .step = { .tenant_id = j->tenant_id, .job_id = j->job_id, .attempt_id = uuid_v7(w->now_us), .node_id = s->nodes.items[node].node_id,
-                      .fence = j->fence + 1, .slots = j->slots, .gpus = j->gpus, .job_state = STR("ADMITTED") } };
+                      .fence = j->fence + 1, .slots = (int64_t)(nmore + 1) * j->slots, .gpus = (int64_t)(nmore + 1) * j->gpus,
+                      .job_state = STR("ADMITTED") } };
     }
     db_queue(w->tx, &plan_turn, NO_ARGS, false);
     TRY(keep_rules(w, s, l, &n, e));
@@ -188,13 +202,16 @@ enum errc plan_apply(struct work *w, const struct snapshot *s, const struct plan
     if (p->places.n)
         TRY(admit(w, s, p, lease_ms, &rows, e));
     const struct plan_line *l = rows.items;
-    struct uuid *nodes = ARENA_ARRAY(w->arena, struct uuid, rows.n + 1);
+    struct uuid *nodes = ARENA_ARRAY(w->arena, struct uuid, s->nodes.n + 1);
     bool *is_told = ARENA_ARRAY(w->arena, bool, s->nodes.n + 1);
     size_t k = 0;
     for (size_t i = 0; i < rows.n; i++)
-        if (!is_told[l[i].node]) {
-            is_told[l[i].node] = true;
-            nodes[k++] = l[i].step.node_id;
+        for (size_t r = 0; r <= l[i].nmore; r++) {
+            const size_t node = r ? l[i].more[r - 1].node : l[i].node;
+            if (is_told[node])
+                continue;
+            is_told[node] = true;
+            nodes[k++] = s->nodes.items[node].node_id;
         }
     *ret = (struct plan_result){ .admitted = (int64_t)rows.n, .refused = (int64_t)(p->places.n - rows.n), .nodes = { nodes, k } };
     ret->reasons_changed = reasons_changed;

@@ -30,7 +30,7 @@ static const struct stmt plan_check_stmt = { .name = "plan_check", .params = "UU
     "  CROSS JOIN LATERAL (SELECT slots, gpus, cpu_milli, memory_bytes FROM node\n"
     "                       WHERE node.node_id = i.node_id AND state = 'READY' LIMIT 1) n\n"
     "  CROSS JOIN LATERAL (\n"
-    "    SELECT " ATTEMPT_SUMS " FROM attempt WHERE attempt.node_id = i.node_id AND live) a\n"
+    "    SELECT " ATTEMPT_SUMS " FROM machine_hold h WHERE h.node_id = i.node_id) a\n"
     "UNION ALL\n"
     "SELECT 2, c.ord, 0, 0, residency_zone_ok(c.tenant_id, c.data_class, c.zone, job_purpose(c.kind)), 0, 0, 0, ''\n"
     "  FROM unnest($2, $3, $4, $5) WITH ORDINALITY AS c(tenant_id, data_class, kind, zone, ord)\n"
@@ -145,18 +145,24 @@ enum errc plan_check_read(struct work *w, const struct snapshot *s, const struct
     struct slice rows = { 0 };
     int64_t revision = 0;
     struct plan_check *c = ARENA_NEW(w->arena, struct plan_check);
+    size_t seats = n;
+    for (size_t i = 0; i < n; i++)
+        seats += lines[i].nmore;
     *ret = c;
-    *c = (struct plan_check){ .questions = ARENA_ARRAY(w->arena, struct question, n), .nodes = rooms_new(w->arena, s->nodes.n, n),
+    *c = (struct plan_check){ .questions = ARENA_ARRAY(w->arena, struct question, n),
+                              .nodes = rooms_new(w->arena, s->nodes.n, seats),
                               .tenants = rooms_new(w->arena, s->tenants.n, n) };
     for (size_t i = 0; i < n; i++) {
         (void)question_of(c, s, &lines[i]);
         rooms_name(&c->nodes, lines[i].node, s->nodes.items[lines[i].node].node_id);
+        for (size_t k = 0; k < lines[i].nmore; k++)
+            rooms_name(&c->nodes, lines[i].more[k].node, s->nodes.items[lines[i].more[k].node].node_id);
         rooms_name(&c->tenants, (size_t)lines[i].job->tenant, lines[i].job->tenant_id);
     }
     const struct question *q = c->questions;
     TRY(db_many(w->tx, &plan_check_stmt, ARGS(A_UUIDS(c->nodes.ids, c->nodes.n), A_UUIDS_OF(q, c->nquestions, tenant_id),
                 A_STRS_OF(q, c->nquestions, data_class), A_STRS_OF(q, c->nquestions, kind), A_STRS_OF(q, c->nquestions, zone),
-                A_UUIDS(c->tenants.ids, c->tenants.n)), &rows, 3 * n + 1, e));
+                A_UUIDS(c->tenants.ids, c->tenants.n)), &rows, seats + 2 * n + 1, e));
     const struct check_row *r = rows.items;
     for (size_t i = 0; i < rows.n; i++)
         if (r[i].what == CHECK_REVISION)
@@ -186,25 +192,50 @@ bool plan_check_allows(struct plan_check *c, const struct snapshot *s, const str
 }
 
 /* A share counts by its thousandths, so devices say whether GPUs are free, and not their number. */
-static bool machine_takes(struct rooms *r, struct plan_line *l)
+static bool machine_takes(struct rooms *r, size_t node, const struct ask *a, uint64_t *devices)
 {
-    const size_t at = r->of[l->node] - 1;
-    if (l->step.slots > r->slots[at] || l->ask.cpu_milli > r->cpu_milli[at] || l->ask.memory_bytes > r->memory_bytes[at])
+    const size_t at = r->of[node] - 1;
+    if (a->slots > r->slots[at] || a->cpu_milli > r->cpu_milli[at] || a->memory_bytes > r->memory_bytes[at])
         return false;
-    if (l->ask.gpus && !devices_take(&r->devices[at], l->devices, l->ask.gpus, l->ask.gpu_milli)) {
-        l->devices = devices_pick(&r->devices[at], l->ask.gpus, l->ask.gpu_milli);
-        if (!devices_take(&r->devices[at], l->devices, l->ask.gpus, l->ask.gpu_milli))
+    if (a->gpus && !devices_take(&r->devices[at], *devices, a->gpus, a->gpu_milli)) {
+        *devices = devices_pick(&r->devices[at], a->gpus, a->gpu_milli);
+        if (!devices_take(&r->devices[at], *devices, a->gpus, a->gpu_milli))
             return false;
     }
-    r->slots[at] -= l->step.slots;
-    r->cpu_milli[at] -= l->ask.cpu_milli;
-    r->memory_bytes[at] -= l->ask.memory_bytes;
+    r->slots[at] -= a->slots;
+    r->cpu_milli[at] -= a->cpu_milli;
+    r->memory_bytes[at] -= a->memory_bytes;
     return true;
+}
+
+static void machine_gives(struct rooms *r, size_t node, const struct ask *a, uint64_t devices)
+{
+    const size_t at = r->of[node] - 1;
+    devices_give(&r->devices[at], devices, a->gpu_milli);
+    r->slots[at] += a->slots;
+    r->cpu_milli[at] += a->cpu_milli;
+    r->memory_bytes[at] += a->memory_bytes;
+}
+
+/* All of its machines, or none. */
+static bool machines_take(struct rooms *r, struct plan_line *l)
+{
+    size_t k = 0;
+    if (!machine_takes(r, l->node, &l->ask, &l->devices))
+        return false;
+    while (k < l->nmore && machine_takes(r, l->more[k].node, &l->ask, &l->more[k].devices))
+        k++;
+    if (k == l->nmore)
+        return true;
+    while (k-- > 0)
+        machine_gives(r, l->more[k].node, &l->ask, l->more[k].devices);
+    machine_gives(r, l->node, &l->ask, l->devices);
+    return false;
 }
 
 bool plan_check_takes(struct plan_check *c, struct plan_line *l)
 {
-    if (!rooms_have(&c->tenants, (size_t)l->job->tenant, &l->step) || !machine_takes(&c->nodes, l))
+    if (!rooms_have(&c->tenants, (size_t)l->job->tenant, &l->step) || !machines_take(&c->nodes, l))
         return false;
     rooms_take(&c->tenants, (size_t)l->job->tenant, &l->step);
     return true;

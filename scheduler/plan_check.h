@@ -19,16 +19,18 @@ struct plan_line {
     struct attempt_step step;
     const struct snap_job *job;
     size_t node;                        /* of the snapshot */
-    struct ask ask;
+    struct ask ask;                     /* of one machine; step has what all its machines hold together */
     uint64_t devices;                   /* bit by bit */
+    struct seat_of *more;               /* the machines behind the first, of a job on several */
+    size_t nmore;
 };
 
 enum errc plan_check_read(struct work *w, const struct snapshot *s, const struct plan_line *lines, size_t n,
                           struct plan_check **ret, struct err *e) MUST_CHECK;
 /* The database lets the data of this line go where its machine stands. */
 bool plan_check_allows(struct plan_check *c, const struct snapshot *s, const struct plan_line *l);
-/* True: its machine and its tenant have room for it, and have that much less now. Where the devices that the plan chose are
- * gone, the line gets others. */
+/* True: its machines, all of them, and its tenant have room for it, and have that much less now. Where the devices that the plan
+ * chose are gone, the line gets others. */
 bool plan_check_takes(struct plan_check *c, struct plan_line *l);
 
 extern const struct stmt *const plan_check_stmts[];

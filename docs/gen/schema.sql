@@ -13,6 +13,13 @@ CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public;
 -- Name: EXTENSION pg_trgm; Type: COMMENT; Schema: -; Owner: 
 COMMENT ON EXTENSION pg_trgm IS 'text similarity measurement and index searching based on trigrams';
 
+-- Name: attempt_members(); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.attempt_members() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.attempt_members() OWNER TO falaj_owner;
+
 -- Name: attempt_residency(); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.attempt_residency() RETURNS trigger
     LANGUAGE plpgsql
@@ -445,6 +452,13 @@ CREATE FUNCTION public.job_newest_waiting(conditions text) RETURNS text
     -- the body: migrations
 ALTER FUNCTION public.job_newest_waiting(conditions text) OWNER TO falaj_owner;
 
+-- Name: job_nodes_put(uuid[], uuid[], bigint[]); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.job_nodes_put(tenants uuid[], jobs uuid[], nodess bigint[]) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.job_nodes_put(tenants uuid[], jobs uuid[], nodess bigint[]) OWNER TO falaj_system;
+
 -- Name: job_page_of(uuid, uuid, uuid); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.job_page_of(t uuid, after uuid, last uuid, OUT jobs bigint, OUT names text, OUT ids uuid[], OUT facets text[]) RETURNS record
     LANGUAGE sql STABLE
@@ -547,6 +561,7 @@ END) STORED,
     deadline_at timestamp with time zone,
     retry jsonb,
     suspend_requested boolean DEFAULT false NOT NULL,
+    nodes bigint DEFAULT 1 NOT NULL,
     CONSTRAINT job_state_check CHECK (
 CASE
     WHEN (finished_at IS NULL) THEN ((queued = (state = 'PENDING'::text)) AND (state = ANY ('{PENDING,ADMITTED,RUNNING,STARTING,HELD,PREEMPTING,COMPLETING,SUSPENDED}'::text[])))
@@ -574,6 +589,9 @@ COMMENT ON COLUMN public.job.retry IS '{max, on, backoff_s} (scheduler/jobs/retr
 
 -- Name: COLUMN job.suspend_requested; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON COLUMN public.job.suspend_requested IS 'It becomes SUSPENDED when its machine has ended it';
+
+-- Name: COLUMN job.nodes; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.job.nodes IS 'Machines that it runs on at once, each with its slots, GPUs and memory';
 
 -- Name: job_rows(uuid[], uuid[]); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.job_rows(tenants uuid[], jobs uuid[]) RETURNS SETOF public.job
@@ -1179,6 +1197,7 @@ CREATE TABLE public.attempt (
     evict_why text DEFAULT ''::text NOT NULL,
     cancel_asked boolean DEFAULT false NOT NULL,
     cause text DEFAULT ''::text NOT NULL,
+    nodes bigint DEFAULT 1 NOT NULL,
     CONSTRAINT attempt_check2 CHECK (((evict_until IS NULL) = (evict_for IS NULL))),
     CONSTRAINT attempt_evict_why_check CHECK ((length(evict_why) <= 200)),
     CONSTRAINT attempt_state_check CHECK (
@@ -1202,6 +1221,43 @@ COMMENT ON COLUMN public.attempt.cancel_asked IS 'Its job was asked to stop whil
 
 -- Name: COLUMN attempt.cause; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON COLUMN public.attempt.cause IS 'Why it failed (scheduler/jobs/retry_cause.def); empty: it did not';
+
+-- Name: COLUMN attempt.nodes; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.attempt.nodes IS 'Its machines; slots, gpus, cpu_milli and memory_bytes are those of all together, node_id is that of rank 0';
+
+-- Name: attempt_member; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.attempt_member (
+    tenant_id uuid NOT NULL,
+    attempt_id uuid NOT NULL,
+    rank bigint NOT NULL,
+    job_id uuid NOT NULL,
+    node_id uuid NOT NULL,
+    slots bigint NOT NULL,
+    gpus bigint NOT NULL,
+    cpu_milli bigint NOT NULL,
+    memory_bytes bigint NOT NULL,
+    gpu_milli bigint NOT NULL,
+    devices bigint NOT NULL,
+    state text DEFAULT 'LEASED'::text NOT NULL,
+    live boolean DEFAULT true NOT NULL,
+    lease_until timestamp with time zone NOT NULL,
+    endpoint text,
+    leased_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    started_at timestamp with time zone,
+    finished_at timestamp with time zone,
+    CONSTRAINT attempt_member_check CHECK (
+CASE
+    WHEN live THEN ((finished_at IS NULL) AND (state = ANY ('{LEASED,STARTING,RUNNING}'::text[])))
+    ELSE ((finished_at IS NOT NULL) AND (state = ANY ('{SUCCEEDED,FAILED,PREEMPTED,CANCELLED,LEASE_RETURNED,LEASE_EXPIRED,FENCED}'::text[])))
+END),
+    CONSTRAINT attempt_member_rank_check CHECK (((rank >= 0) AND (rank <= 63)))
+)
+WITH (fillfactor='60');
+ALTER TABLE ONLY public.attempt_member FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.attempt_member OWNER TO falaj_owner;
+
+-- Name: TABLE attempt_member; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON TABLE public.attempt_member IS 'Machines of attempts that run on more than one, by rank, with what each holds there';
 
 -- Name: audit_anchor; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.audit_anchor (
@@ -1567,6 +1623,7 @@ CREATE TABLE public.node (
     gpu_model text DEFAULT ''::text NOT NULL,
     gpu_shared boolean DEFAULT false NOT NULL,
     devices jsonb DEFAULT '[]'::jsonb NOT NULL,
+    gangs boolean DEFAULT false NOT NULL,
     programs boolean DEFAULT true NOT NULL,
     CONSTRAINT node_flavor_check CHECK ((flavor ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
     CONSTRAINT node_reason_check CHECK ((length(reason) <= 512)),
@@ -1581,6 +1638,9 @@ COMMENT ON COLUMN public.node.cpu_milli IS '0: not said, its slots stand for the
 
 -- Name: COLUMN node.gpu_shared; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON COLUMN public.node.gpu_shared IS 'Its devices keep jobs apart that have shares of one';
+
+-- Name: COLUMN node.gangs; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.node.gangs IS 'Its agent runs parts of jobs on several machines';
 
 -- Name: COLUMN node.programs; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON COLUMN public.node.programs IS 'It starts programs of tenants (jobs of kind run)';
@@ -2539,6 +2599,41 @@ CREATE TABLE public.login_guard (
 );
 ALTER TABLE public.login_guard OWNER TO falaj_owner;
 
+-- Name: machine_hold; Type: VIEW; Schema: public; Owner: falaj_owner
+CREATE VIEW public.machine_hold WITH (security_invoker='true') AS
+ SELECT a.node_id,
+    a.tenant_id,
+    a.attempt_id,
+    a.job_id,
+    a.slots,
+    a.gpus,
+    a.cpu_milli,
+    a.memory_bytes,
+    a.gpu_milli,
+    a.devices,
+    a.state,
+    a.leased_at,
+    a.started_at
+   FROM public.attempt a
+  WHERE (a.live AND (a.nodes = 1))
+UNION ALL
+ SELECT m.node_id,
+    m.tenant_id,
+    m.attempt_id,
+    m.job_id,
+    m.slots,
+    m.gpus,
+    m.cpu_milli,
+    m.memory_bytes,
+    m.gpu_milli,
+    m.devices,
+    m.state,
+    m.leased_at,
+    m.started_at
+   FROM public.attempt_member m
+  WHERE m.live;
+ALTER TABLE public.machine_hold OWNER TO falaj_owner;
+
 -- Name: model_version; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.model_version (
     tenant_id uuid NOT NULL,
@@ -3387,6 +3482,14 @@ ALTER TABLE ONLY public.approval_decision
 ALTER TABLE ONLY public.approval
     ADD CONSTRAINT approval_pkey PRIMARY KEY (tenant_id, approval_id);
 
+-- Name: attempt_member attempt_member_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.attempt_member
+    ADD CONSTRAINT attempt_member_pkey PRIMARY KEY (tenant_id, attempt_id, rank);
+
+-- Name: attempt_member attempt_member_tenant_id_attempt_id_node_id_key; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.attempt_member
+    ADD CONSTRAINT attempt_member_tenant_id_attempt_id_node_id_key UNIQUE (tenant_id, attempt_id, node_id);
+
 -- Name: attempt attempt_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.attempt
     ADD CONSTRAINT attempt_pkey PRIMARY KEY (tenant_id, attempt_id);
@@ -3919,6 +4022,9 @@ CREATE INDEX attempt_live ON public.attempt USING btree (node_id, attempt_id) WH
 -- Name: attempt_live_tenant; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX attempt_live_tenant ON public.attempt USING btree (tenant_id, attempt_id) WHERE live;
 
+-- Name: attempt_member_live; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX attempt_member_live ON public.attempt_member USING btree (node_id, attempt_id) WHERE live;
+
 -- Name: attempt_notice; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX attempt_notice ON public.attempt USING btree (node_id, attempt_id) WHERE (live AND (cancel_asked OR (evict_until IS NOT NULL)));
 
@@ -4162,6 +4268,9 @@ CREATE INDEX usage_record_at ON public.usage_record USING btree (tenant_id, ende
 -- Name: user_group_name; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE UNIQUE INDEX user_group_name ON public.user_group USING btree (tenant_id, lower(name));
 
+-- Name: attempt attempt_members; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER attempt_members AFTER UPDATE ON public.attempt FOR EACH ROW WHEN (((new.nodes > 1) AND (new.state <> old.state))) EXECUTE FUNCTION public.attempt_members();
+
 -- Name: attempt attempt_residency; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER attempt_residency AFTER INSERT ON public.attempt REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION public.attempt_residency();
 
@@ -4208,6 +4317,10 @@ ALTER TABLE public.approval_decision ENABLE ALWAYS TRIGGER audit_shadow;
 -- Name: attempt audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.attempt FOR EACH ROW WHEN (((SESSION_USER)::text <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::text[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.attempt ENABLE ALWAYS TRIGGER audit_shadow;
+
+-- Name: attempt_member audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.attempt_member FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.attempt_member ENABLE ALWAYS TRIGGER audit_shadow;
 
 -- Name: audit_anchor audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.audit_anchor FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -4585,6 +4698,10 @@ ALTER TABLE public.approval_decision ENABLE ALWAYS TRIGGER audit_shadow_truncate
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.attempt FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.attempt ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
+-- Name: attempt_member audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.attempt_member FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.attempt_member ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
 -- Name: audit_anchor audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.audit_anchor FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.audit_anchor ENABLE ALWAYS TRIGGER audit_shadow_truncate;
@@ -4955,7 +5072,7 @@ CREATE TRIGGER job_fixed AFTER INSERT OR UPDATE OF name, kind, queue, slots, gpu
 ALTER TABLE public.job ENABLE ALWAYS TRIGGER job_fixed;
 
 -- Name: job job_reshape; Type: TRIGGER; Schema: public; Owner: falaj_owner
-CREATE TRIGGER job_reshape AFTER UPDATE OF project_id, queue, kind, data_class, zone, pool, slots, gpus, class, cpu_milli, memory_bytes, gpu_milli, gpu_models ON public.job FOR EACH ROW EXECUTE FUNCTION public.job_shape_keep();
+CREATE TRIGGER job_reshape AFTER UPDATE OF project_id, queue, kind, data_class, zone, pool, slots, gpus, class, cpu_milli, memory_bytes, gpu_milli, gpu_models, nodes ON public.job FOR EACH ROW EXECUTE FUNCTION public.job_shape_keep();
 ALTER TABLE public.job ENABLE ALWAYS TRIGGER job_reshape;
 
 -- Name: job job_shape; Type: TRIGGER; Schema: public; Owner: falaj_owner
@@ -5041,6 +5158,10 @@ ALTER TABLE ONLY public.approval_decision
 -- Name: approval approval_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.approval
     ADD CONSTRAINT approval_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenant(tenant_id);
+
+-- Name: attempt_member attempt_member_tenant_id_attempt_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.attempt_member
+    ADD CONSTRAINT attempt_member_tenant_id_attempt_id_fkey FOREIGN KEY (tenant_id, attempt_id) REFERENCES public.attempt(tenant_id, attempt_id);
 
 -- Name: audit_backlog audit_backlog_tenant_id_event_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.audit_backlog
@@ -5489,6 +5610,9 @@ ALTER TABLE public.approval_decision ENABLE ROW LEVEL SECURITY;
 -- Name: attempt; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.attempt ENABLE ROW LEVEL SECURITY;
 
+-- Name: attempt_member; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.attempt_member ENABLE ROW LEVEL SECURITY;
+
 -- Name: audit_anchor; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.audit_anchor ENABLE ROW LEVEL SECURITY;
 
@@ -5759,6 +5883,9 @@ CREATE POLICY own_tenant ON public.approval_decision TO falaj_app USING ((tenant
 
 -- Name: attempt own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.attempt TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
+
+-- Name: attempt_member own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY own_tenant ON public.attempt_member TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
 -- Name: audit_anchor own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.audit_anchor TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
@@ -6041,6 +6168,9 @@ CREATE POLICY system ON public.approval_decision TO falaj_owner, falaj_system, f
 
 -- Name: attempt system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.attempt TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
+-- Name: attempt_member system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.attempt_member TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
 -- Name: audit_anchor system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.audit_anchor TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
@@ -6479,6 +6609,10 @@ GRANT ALL ON FUNCTION public.job_counts(t uuid, below uuid, floor uuid, kind tex
 REVOKE ALL ON FUNCTION public.job_find(t uuid, below uuid, floor uuid, is_queued boolean, live text[], ended text[], kind text, project uuid, creator uuid, zone text, pool text, q text, after timestamp with time zone, before timestamp with time zone, most bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.job_find(t uuid, below uuid, floor uuid, is_queued boolean, live text[], ended text[], kind text, project uuid, creator uuid, zone text, pool text, q text, after timestamp with time zone, before timestamp with time zone, most bigint) TO falaj_app;
 
+-- Name: FUNCTION job_nodes_put(tenants uuid[], jobs uuid[], nodess bigint[]); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.job_nodes_put(tenants uuid[], jobs uuid[], nodess bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.job_nodes_put(tenants uuid[], jobs uuid[], nodess bigint[]) TO falaj_app;
+
 -- Name: FUNCTION job_read_many(tenants uuid[], jobs uuid[]); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.job_read_many(tenants uuid[], jobs uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.job_read_many(tenants uuid[], jobs uuid[]) TO falaj_app;
@@ -6741,6 +6875,12 @@ GRANT SELECT,DELETE ON TABLE public.attempt TO falaj_system;
 
 -- Name: COLUMN attempt.cancel_asked; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT UPDATE(cancel_asked) ON TABLE public.attempt TO falaj_system;
+
+-- Name: TABLE attempt_member; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.attempt_member TO falaj_system;
+GRANT SELECT ON TABLE public.attempt_member TO falaj_app;
+GRANT SELECT,UPDATE ON TABLE public.attempt_member TO falaj_worker_api;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.attempt_member TO falaj_scheduler;
 
 -- Name: TABLE audit_anchor; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.audit_anchor TO falaj_system;
@@ -7085,6 +7225,12 @@ GRANT UPDATE(note) ON TABLE public.legal_clock TO falaj_app;
 -- Name: TABLE login_guard; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.login_guard TO falaj_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.login_guard TO falaj_app;
+
+-- Name: TABLE machine_hold; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.machine_hold TO falaj_system;
+GRANT SELECT ON TABLE public.machine_hold TO falaj_app;
+GRANT SELECT ON TABLE public.machine_hold TO falaj_scheduler;
+GRANT SELECT ON TABLE public.machine_hold TO falaj_worker_api;
 
 -- Name: TABLE model_version; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,INSERT,DELETE ON TABLE public.model_version TO falaj_app;

@@ -30,6 +30,12 @@ BEGIN
              GROUP BY j.tenant_id, j.job_id, j.fence
             HAVING count(a.fence) <> j.fence OR coalesce(max(a.fence), 0) <> j.fence OR count(*) FILTER (WHERE a.live) > 1
                 OR count(*) FILTER (WHERE a.live AND a.fence <> j.fence) > 0) x)
+       -- An attempt on several machines has a member on each, rank 0 where the attempt is; none outlives it.
+       + (SELECT count(*) FROM (
+            SELECT FROM attempt a LEFT JOIN attempt_member m ON m.tenant_id = a.tenant_id AND m.attempt_id = a.attempt_id
+             GROUP BY a.tenant_id, a.attempt_id, a.nodes, a.node_id, a.live, a.state
+            HAVING count(m.rank) <> CASE WHEN a.nodes > 1 THEN a.nodes ELSE 0 END OR count(DISTINCT m.node_id) <> count(m.rank)
+                OR bool_or(m.rank = 0 AND (m.node_id <> a.node_id OR m.state <> a.state)) OR bool_or(m.live AND NOT a.live)) x)
   UNION ALL
   SELECT 'J4', 'A job has at most one result, made by its newest attempt alone',
          (SELECT count(*) FROM (
@@ -49,6 +55,9 @@ BEGIN
            WHERE (q.resource = 'jobs' AND q.used + q.ended - coalesce(e.ended, q.ended) <> coalesce(l.n, 0))
               OR (q.resource = 'slots' AND q.hard_limit < coalesce(r.slots, 0))
               OR (q.resource = 'gpus' AND q.hard_limit < coalesce(r.gpus, 0)))
+       + (SELECT count(*) FROM (
+            SELECT FROM attempt a JOIN attempt_member m ON m.tenant_id = a.tenant_id AND m.attempt_id = a.attempt_id
+             GROUP BY a.tenant_id, a.attempt_id, a.slots, a.gpus HAVING sum(m.slots) <> a.slots OR sum(m.gpus) <> a.gpus) x)
   UNION ALL
   SELECT 'J6', 'Every transition has an audit event of the same transaction',
          (SELECT count(*) FROM (SELECT s.tenant_id, s.xid, count(*) AS n FROM (
@@ -69,14 +78,18 @@ BEGIN
                        + (SELECT count(*) FROM audit_seq s WHERE s.tenant_id = t.tenant_id AND s.dropped_at IS NOT NULL))
   UNION ALL
   SELECT 'J7', 'An attempt runs only in a zone that its tenant may use and its job allows',
-         (SELECT count(*) FROM attempt a JOIN node n ON n.node_id = a.node_id JOIN tenant t ON t.tenant_id = a.tenant_id
+         (SELECT count(*) FROM (SELECT a.tenant_id, a.job_id, a.node_id FROM attempt a WHERE a.live
+                                 UNION SELECT h.tenant_id, h.job_id, h.node_id FROM machine_hold h) a
+            JOIN node n ON n.node_id = a.node_id JOIN tenant t ON t.tenant_id = a.tenant_id
             JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id
-           WHERE a.live AND (n.zone <> ALL (t.allowed_zones) OR (j.zone IS NOT NULL AND j.zone <> n.zone) OR j.pool <> n.pool))
+           WHERE (n.zone <> ALL (t.allowed_zones) OR (j.zone IS NOT NULL AND j.zone <> n.zone) OR j.pool <> n.pool))
   UNION ALL
   SELECT 'J8', 'A job is held by a live attempt exactly while its state says so',
          (SELECT count(*) FROM job j
            WHERE (j.state IN ('ADMITTED', 'STARTING', 'RUNNING', 'COMPLETING', 'PREEMPTING'))
               <> EXISTS (SELECT FROM attempt a WHERE a.tenant_id = j.tenant_id AND a.job_id = j.job_id AND a.live))
+       + (SELECT count(*) FROM attempt_member m JOIN attempt a ON a.tenant_id = m.tenant_id AND a.attempt_id = m.attempt_id
+           WHERE m.live AND m.rank > 0 AND a.state = 'RUNNING' AND m.endpoint IS NULL)
   UNION ALL
   SELECT 'J12', 'Every audit event has a number ten minutes after it was written',
          (SELECT count(*) FROM audit_event e WHERE e.at < clock_timestamp() - interval '10 minutes'

@@ -5,6 +5,9 @@ CREATE OR REPLACE FUNCTION job_shape_keep() RETURNS trigger LANGUAGE plpgsql SET
 DECLARE number bigint := job_shape(NEW.project_id, NEW.queue, NEW.kind, NEW.data_class, NEW.zone, NEW.pool, NEW.slots, NEW.gpus,
                                    NEW.class, NEW.cpu_milli, NEW.memory_bytes, NEW.gpu_milli, NEW.gpu_models);
 BEGIN
+  IF NEW.nodes > 1 THEN
+    number := hashint8extended(number, NEW.nodes);
+  END IF;
   IF TG_OP = 'INSERT' THEN
     NEW.shape := number;
     RETURN NEW;
@@ -14,7 +17,7 @@ BEGIN
 END $$;
 CREATE OR REPLACE TRIGGER job_shape BEFORE INSERT ON job FOR EACH ROW WHEN (NEW.shape = 0) EXECUTE FUNCTION job_shape_keep();
 CREATE OR REPLACE TRIGGER job_reshape AFTER UPDATE OF project_id, queue, kind, data_class, zone, pool, slots, gpus, class,
-  cpu_milli, memory_bytes, gpu_milli, gpu_models ON job FOR EACH ROW EXECUTE FUNCTION job_shape_keep();
+  cpu_milli, memory_bytes, gpu_milli, gpu_models, nodes ON job FOR EACH ROW EXECUTE FUNCTION job_shape_keep();
 ALTER TABLE job ENABLE ALWAYS TRIGGER job_shape, ENABLE ALWAYS TRIGGER job_reshape;
 UPDATE job SET shape = job_shape(project_id, queue, kind, data_class, zone, pool, slots, gpus, class, cpu_milli, memory_bytes,
                                  gpu_milli, gpu_models) WHERE queued AND shape = 0;

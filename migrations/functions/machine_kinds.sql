@@ -16,7 +16,7 @@ BEGIN
       SELECT x.node_id, sum(x.slots)::bigint AS slots, sum(x.gpus)::bigint AS gpus, sum(x.cpu_milli)::bigint AS cpu_milli,
              sum(x.memory_bytes)::bigint AS memory_bytes,
              string_agg(x.devices || ':' || x.gpus || ':' || x.gpu_milli, ',') FILTER (WHERE x.gpus > 0) AS held
-        FROM attempt x WHERE x.live GROUP BY x.node_id) a ON a.node_id = n.node_id
+        FROM machine_hold x GROUP BY x.node_id) a ON a.node_id = n.node_id
    WHERE n.state = 'READY' GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
    ORDER BY n.pool = in_pool DESC, n.slots - coalesce(a.slots, 0) DESC, n.gpus - coalesce(a.gpus, 0) DESC LIMIT most;
 END $$;

@@ -15,7 +15,7 @@ LANGUAGE sql SECURITY DEFINER STABLE SET search_path = pg_catalog, public, pg_te
                    a.cpu_milli AS held_cpu_milli, a.memory_bytes AS held_memory_bytes,
                    CASE WHEN job_stays(j.kind) THEN 'infinity'
                         ELSE coalesce(a.started_at, now()) + j.max_runtime_s * interval '1 second' END AS ends_at
-              FROM node n JOIN attempt a ON a.node_id = n.node_id AND a.live
+              FROM node n JOIN machine_hold a ON a.node_id = n.node_id
               JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id
              WHERE n.state = 'READY' AND n.pool = in_pool AND n.zone = ANY (in_zones)
                AND (in_gpus = 0 OR in_models = '' OR n.gpu_model = ANY (string_to_array(in_models, ',')))) l

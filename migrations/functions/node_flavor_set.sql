@@ -4,7 +4,8 @@ CREATE OR REPLACE FUNCTION node_flavor_set(node uuid, new_flavor text) RETURNS b
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 BEGIN
   PERFORM pg_advisory_xact_lock(4630123712);
-  UPDATE node n SET flavor = new_flavor WHERE n.node_id = node AND NOT EXISTS (SELECT FROM attempt a WHERE a.node_id = n.node_id AND a.live);
+  UPDATE node n SET flavor = new_flavor WHERE n.node_id = node
+     AND NOT EXISTS (SELECT FROM machine_hold a WHERE a.node_id = n.node_id);
   RETURN FOUND;
 END $$;
 SELECT falaj_system_function('node_flavor_set', 'falaj_app');

@@ -7,6 +7,6 @@ BEGIN
   IF current_setting('app.tenant')::uuid <> '00000000-0000-0000-0000-000000000000' THEN
     RAISE EXCEPTION 'machines are the platform''s' USING ERRCODE = 'FJ403';
   END IF;
-  RETURN QUERY SELECT a.job_id, count(*) OVER () FROM attempt a WHERE a.node_id = node AND a.live ORDER BY a.job_id LIMIT most;
+  RETURN QUERY SELECT a.job_id, count(*) OVER () FROM machine_hold a WHERE a.node_id = node ORDER BY a.job_id LIMIT most;
 END $$;
 SELECT falaj_system_function('node_jobs', 'falaj_app');

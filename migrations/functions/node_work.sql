@@ -10,7 +10,7 @@ BEGIN
     RAISE EXCEPTION 'machines are the platform''s' USING ERRCODE = 'FJ403';
   END IF;
   RETURN QUERY SELECT a.attempt_id, a.job_id, a.tenant_id, j.kind, n.zone, a.slots, a.gpus, a.state, a.leased_at, a.started_at
-    FROM attempt a JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id JOIN node n ON n.node_id = a.node_id
-   WHERE a.node_id = node AND a.live AND (behind IS NULL OR a.attempt_id > behind) ORDER BY a.attempt_id LIMIT most;
+    FROM machine_hold a JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id JOIN node n ON n.node_id = a.node_id
+   WHERE a.node_id = node AND (behind IS NULL OR a.attempt_id > behind) ORDER BY a.attempt_id LIMIT most;
 END $$;
 SELECT falaj_system_function('node_work', 'falaj_app');

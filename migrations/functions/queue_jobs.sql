@@ -50,9 +50,9 @@ BEGIN
       JOIN job x ON x.tenant_id = e.tenant_id AND x.job_id = e.job_id
      WHERE x.queued AND x.not_before = 'infinity' AND NOT x.cancel_requested),
   l AS MATERIALIZED (
-    SELECT a.tenant_id, a.job_id, a.node_id, a.slots, a.gpus, a.cpu_milli, a.memory_bytes, a.gpu_milli, a.devices,
+    SELECT a.tenant_id, a.job_id, h.node_id, h.slots, h.gpus, h.cpu_milli, h.memory_bytes, h.gpu_milli, h.devices,
            coalesce(a.started_at, now()) AS begun_at, a.state = 'RUNNING' AS is_running, a.evict_until, a.evict_for
-      FROM attempt a WHERE a.live LIMIT 20000),
+      FROM machine_hold h JOIN attempt a ON a.tenant_id = h.tenant_id AND a.attempt_id = h.attempt_id LIMIT 20000),
   b AS MATERIALIZED (
     SELECT true AS is_live, j, l.node_id, l.slots, l.gpus, l.cpu_milli, l.memory_bytes, l.gpu_milli, l.devices, l.begun_at,
            0::bigint AS depth, l.is_running, l.evict_until, l.evict_for

@@ -7,7 +7,7 @@ LANGUAGE sql SECURITY DEFINER STABLE SET search_path = pg_catalog, public, pg_te
   SELECT queue_alias(n.node_id::text), n.state = 'READY', n.zone, n.pool, n.flavor, n.gpu_model, n.gpu_shared, n.programs,
          n.slots, n.gpus, n.cpu_milli, n.memory_bytes
     FROM node n
-   WHERE n.state = 'READY' OR EXISTS (SELECT FROM attempt a WHERE a.node_id = n.node_id AND a.live)
+   WHERE n.state = 'READY' OR EXISTS (SELECT FROM machine_hold a WHERE a.node_id = n.node_id)
    ORDER BY n.state = 'READY' DESC, n.node_id LIMIT most
 $$;
 SELECT falaj_system_function('queue_machines', 'falaj_app');

@@ -21,21 +21,32 @@ SCHEMA_OF(stuck, "A machine that does not end an attempt", FIELD(stuck, node_id,
 #define STUCK "An attempt did not end in the time that it had to make room"
 static const struct stmt reaper_stuck = { .name = "reaper_stuck", .params = "ii", .row = &stuck_schema, .card = CARD_MANY, .sql =
     "UPDATE node SET state = 'DRAINING', is_drained = true, reason = '" STUCK "'\n"
-    " WHERE state = 'READY' AND node_id IN (SELECT DISTINCT a.node_id FROM attempt a JOIN node n ON n.node_id = a.node_id\n"
+    " WHERE state = 'READY' AND node_id IN (SELECT DISTINCT n.node_id FROM attempt a\n"
+    "         JOIN machine_hold h ON h.tenant_id = a.tenant_id AND h.attempt_id = a.attempt_id\n"
+    "         JOIN node n ON n.node_id = h.node_id\n"
     "         WHERE n.state = 'READY' AND a.live AND a.lease_until >= clock_timestamp()\n"
     "           AND a.evict_until < clock_timestamp() - $1 * interval '1 millisecond' LIMIT $2)\n"
     "RETURNING node_id, zone" };
 
 /* Only on a machine that takes no more work: what was told since the machines were drained waits for the next pass. */
 #define LATE "(a.evict_until < clock_timestamp() - $2 * interval '1 millisecond' AND n.state <> 'READY')"
-static const struct stmt reaper_overdue = { .name = "reaper_overdue", .params = "ii", .row = &overdue_schema, .card = CARD_MANY,
+/* Of attempts on several machines: those whose members did not all meet in time, and those that lost one of them. */
+#define HALF "(a.nodes > 1 AND a.started_at IS NULL AND a.leased_at < clock_timestamp() - $3 * interval '1 millisecond')"
+#define MEMBER_LOST                                                                                                          \
+    "(a.nodes > 1 AND EXISTS (\n"                                                                                            \
+    "      SELECT FROM attempt_member m JOIN node x ON x.node_id = m.node_id\n"                                              \
+    "       WHERE m.tenant_id = a.tenant_id AND m.attempt_id = a.attempt_id AND m.rank > 0\n"                                \
+    "         AND (m.state = ANY ('{FAILED,LEASE_RETURNED}') OR (m.live AND (m.lease_until < clock_timestamp()\n"            \
+    "              OR x.state IN ('LOST', 'QUARANTINED'))))))"
+static const struct stmt reaper_overdue = { .name = "reaper_overdue", .params = "iii", .row = &overdue_schema, .card = CARD_MANY,
     .sql =
     "SELECT " OVERDUE_COLUMNS("CASE WHEN a.state = 'LEASED' AND j.cancel_requested THEN 'cancel' WHEN n.state = 'LOST' THEN 'node'\n"
     "       WHEN n.state = 'QUARANTINED' THEN 'quarantine'\n"
-    "       WHEN a.lease_until < clock_timestamp() THEN 'lease' WHEN " LATE " THEN 'evict' ELSE 'runtime' END") "\n"
+    "       WHEN a.lease_until < clock_timestamp() THEN 'lease' WHEN " LATE " THEN 'evict'\n"
+    "       WHEN " MEMBER_LOST " THEN 'member' WHEN " HALF " THEN 'start' ELSE 'runtime' END") "\n"
     "  FROM attempt a JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id JOIN node n ON n.node_id = a.node_id\n"
     " WHERE a.live AND (a.lease_until < clock_timestamp() OR n.state IN ('LOST', 'QUARANTINED') OR (a.state = 'LEASED' AND j.cancel_requested)\n"
-    "    OR " LATE "\n"
+    "    OR " LATE " OR " HALF " OR " MEMBER_LOST "\n"
     "    OR (NOT job_stays(j.kind) AND a.started_at + (j.max_runtime_s + 300) * interval '1 second' < clock_timestamp()))\n"
     " ORDER BY a.node_id, a.attempt_id LIMIT $1 FOR NO KEY UPDATE OF j, a SKIP LOCKED" };      /* the order of attempt_live */
 
@@ -72,8 +83,8 @@ enum errc reaper_pass(struct work *w, int64_t limit, struct reaper_result *ret, 
     int64_t lost = 0;
     TRY(node_mark_lost(w, &lost, e));
     TRY(drain_stuck(w, w->app->config->scheduler_fence_ms, limit, e));
-    TRY(db_many(w->tx, &reaper_overdue, ARGS(A_I64(limit), A_I64(w->app->config->scheduler_fence_ms)), &rows, (size_t)limit,
-                e));
+    TRY(db_many(w->tx, &reaper_overdue, ARGS(A_I64(limit), A_I64(w->app->config->scheduler_fence_ms),
+                A_I64(w->app->config->scheduler_gang_start_ms)), &rows, (size_t)limit, e));
     const struct overdue *o = rows.items;
     TRY(lease_expire(w, o, rows.n, &counts, e));
     *ret = (struct reaper_result){ .lost_nodes = lost, .expired = counts.expired, .requeued = counts.requeued, .failed = counts.failed,

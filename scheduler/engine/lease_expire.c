@@ -20,6 +20,8 @@ static const char *words(struct str why)
     return str_eq_c(why, "node") ? "Its machine was not heard of any more" : str_eq_c(why, "boot") ? "The agent of its machine started anew"
          : str_eq_c(why, "quarantine") ? "Its machine was put in quarantine" : str_eq_c(why, "cancel") ? "Cancelled before its machine took it" : str_eq_c(why, "runtime") ? "It ran far beyond its time"
          : str_eq_c(why, "evict") ? "It did not end in the time that it had to make room"
+         : str_eq_c(why, "member") ? "One of its machines was lost"
+         : str_eq_c(why, "start") ? "Its machines did not all meet in time"
          : "Its lease ran out without a heartbeat";
 }
 

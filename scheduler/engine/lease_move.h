@@ -23,7 +23,7 @@ void lease_wake_after_commit(struct work *w, const struct lease_wakes *k);
 struct overdue {
     struct uuid tenant_id, attempt_id, job_id, node_id;
     int64_t fence;
-    struct str zone, job_state, kind, why;      /* why: lease, node, boot, quarantine, cancel, runtime, evict */
+    struct str zone, job_state, kind, why;      /* why: lease, node, boot, quarantine, cancel, runtime, evict, member, start */
     int64_t max_attempts, requeue_count, slots, gpus;
     bool cancel_requested;
 };

@@ -83,7 +83,9 @@ static const struct stmt node_boot = { .name = "node_boot", .params = "si", .row
 static const struct stmt node_live = { .name = "node_live", .params = "ui", .row = &overdue_schema, .card = CARD_MANY, .sql =
     "SELECT " OVERDUE_COLUMNS("'boot'") "\n"
     "  FROM attempt a JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id JOIN node n ON n.node_id = a.node_id\n"
-    " WHERE a.node_id = $1 AND a.live ORDER BY j.tenant_id, j.job_id LIMIT $2 FOR NO KEY UPDATE OF j, a" };
+    " WHERE a.live AND (a.tenant_id, a.attempt_id) IN (\n"
+    "       SELECT h.tenant_id, h.attempt_id FROM machine_hold h WHERE h.node_id = $1)\n"
+    " ORDER BY j.tenant_id, j.job_id LIMIT $2 FOR NO KEY UPDATE OF j, a" };
 
 /* Reads alone, so that who only asks for work waits for no commit; what is to be noted is written by the next. */
 static const struct stmt node_heard_stmt = { .name = "node_heard", .params = "uus", .row = &node_schema, .card = CARD_MAYBE,

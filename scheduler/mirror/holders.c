@@ -23,7 +23,8 @@ SCHEMA_OF(snap_holder, "A running attempt whose class may be preempted",
     FIELD(snap_holder, lost_ms, 0), FIELD(snap_holder, preempted, 0), FIELD(snap_holder, is_leaving, 0),
     FIELD(snap_holder, leaves_for, 0), FIELD(snap_holder, project_id, 0), FIELD(snap_holder, queue, 0),
     FIELD(snap_holder, submitted_at, 0));
-/* Serving jobs stay: who asks a deployment is not to be cut off by a training. */
+/* Serving jobs stay: who asks a deployment is not to be cut off by a training. Who runs on several machines stays
+ * too: room is made on one. */
 static const struct stmt holders_all = { .name = "holders", .params = "i", .row = &snap_holder_schema, .card = CARD_MANY, .sql =
     "SELECT a.tenant_id, a.job_id, a.attempt_id, a.node_id, a.fence, a.slots, a.gpus, a.cpu_milli, a.memory_bytes, a.gpu_milli,\n"
     "       a.devices, c.value AS class_value, j.priority, c.grace_s, c.min_runtime_s,\n"
@@ -37,7 +38,8 @@ static const struct stmt holders_all = { .name = "holders", .params = "i", .row 
     "       coalesce(a.evict_for, a.job_id) AS leaves_for, j.project_id, j.queue, j.submitted_at\n"
     "  FROM attempt a JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id\n"
     "  JOIN priority_class c ON c.class = j.class AND c.preemptible\n"
-    " WHERE a.live AND a.state = 'RUNNING' AND NOT job_stays(j.kind) AND NOT j.cancel_requested ORDER BY a.attempt_id LIMIT $1" };
+    " WHERE a.live AND a.nodes = 1 AND a.state = 'RUNNING' AND NOT job_stays(j.kind) AND NOT j.cancel_requested\n"
+    " ORDER BY a.attempt_id LIMIT $1" };
 
 const struct stmt *const holders_stmts[] = { &holders_any, &holders_all, NULL };
 

@@ -27,7 +27,7 @@ struct room_row {
     struct str zone, pool, flavor, gpu_model, held;
     int64_t slots, gpus, used_slots, used_gpus, revision;
     int64_t cpu_milli, memory_bytes, used_cpu_milli, used_memory_bytes;
-    bool gpu_shared, programs;
+    bool gpu_shared, programs, gangs;
 };
 SCHEMA_OF(room_row, "A machine, or a tenant, and what live attempts hold of it", FIELD(room_row, id, 0,
                                                                                        .doc = "Machine or tenant"),
@@ -38,6 +38,7 @@ SCHEMA_OF(room_row, "A machine, or a tenant, and what live attempts hold of it",
     FIELD(room_row, used_cpu_milli, 0, .doc = "Held"), FIELD(room_row, used_memory_bytes, 0, .doc = "Held"),
     FIELD(room_row, gpu_model, 0, .doc = "Of its GPUs"), FIELD(room_row, gpu_shared, 0, .doc = "They keep shares apart"),
     FIELD(room_row, programs, 0, .doc = "It runs programs"),
+    FIELD(room_row, gangs, 0, .doc = "It runs parts of gangs"),
     FIELD(room_row, held, 0, .doc = "Devices held"), FIELD(room_row, used_slots, 0, .doc = "Slots held"),
     FIELD(room_row, used_gpus, 0, .doc = "GPUs held"),
     FIELD(room_row, revision, 0, .doc = "Of what is known of zones and tenants"));
@@ -51,6 +52,7 @@ SCHEMA_OF(snap_job, "A waiting job", FIELD(snap_job, tenant_id, 0, .doc = "Tenan
     FIELD(snap_job, pool, 0, .doc = "Pool"), FIELD(snap_job, kind, 0, .doc = "Kind"), FIELD(snap_job, data_class, 0, .doc = "Class of its data"), FIELD(snap_job, queue, 0, .doc = "Queue"), FIELD(snap_job, project_id, 0, .doc = "Project"), FIELD(snap_job, slots, 0, .doc = "Slots asked"), FIELD(snap_job, gpus, 0, .doc = "GPUs asked"),
     FIELD(snap_job, priority, 0, .doc = "Priority"), FIELD(snap_job, fence, 0, .doc = "Newest attempt"),
     FIELD(snap_job, cpu_milli, 0, .doc = "Processors asked"), FIELD(snap_job, memory_bytes, 0, .doc = "Memory asked"),
+    FIELD(snap_job, nodes, 0, .doc = "Machines at once"),
     FIELD(snap_job, gpu_milli, 0, .doc = "Of one GPU"), FIELD(snap_job, gpu_models, 0, .doc = "Models that will do"),
     FIELD_AS(snap_job, cls, "class", 0, .doc = "Priority class"), FIELD(snap_job, class_value, F_NOCOL, .doc = "Its value"),
     FIELD(snap_job, version, 0, .doc = "Version"), FIELD(snap_job, submitted_at, 0, .doc = "When"),
@@ -62,15 +64,15 @@ SCHEMA_OF(snap_job, "A waiting job", FIELD(snap_job, tenant_id, 0, .doc = "Tenan
 static const struct stmt snapshot_rooms = { .name = "snapshot_rooms", .params = "i", .row = &room_row_schema, .card = CARD_MANY,
                                             .sql =
     "WITH a AS MATERIALIZED (\n"
-    "  SELECT node_id, tenant_id, " ATTEMPT_SUMS " FROM attempt WHERE live\n"
+    "  SELECT node_id, tenant_id, " ATTEMPT_SUMS " FROM machine_hold\n"
     "   GROUP BY GROUPING SETS ((node_id), (tenant_id)))\n"
     "SELECT n.node_id AS id, true AS is_node, n.zone, n.pool, n.flavor, n.slots, n.gpus, coalesce(a.slots, 0) AS used_slots,\n"
     "       coalesce(a.gpus, 0) AS used_gpus, " RESIDENCY_REVISION " AS revision, n.cpu_milli, n.memory_bytes,\n"
     "       coalesce(a.cpu_milli, 0) AS used_cpu_milli, coalesce(a.memory_bytes, 0) AS used_memory_bytes, n.gpu_model,\n"
-    "       n.gpu_shared, n.programs, coalesce(a.held, '') AS held\n"
+    "       n.gpu_shared, n.programs, n.gangs, coalesce(a.held, '') AS held\n"
     "  FROM node n LEFT JOIN a ON a.node_id = n.node_id WHERE n.state = 'READY'\n"
     "UNION ALL\n"
-    "SELECT a.tenant_id, false, '', '', '', 0, 0, a.slots, a.gpus, 0, 0, 0, 0, 0, '', false, false, ''\n"
+    "SELECT a.tenant_id, false, '', '', '', 0, 0, a.slots, a.gpus, 0, 0, 0, 0, 0, '', false, false, false, ''\n"
     "  FROM a WHERE a.tenant_id IS NOT NULL\n"
     " ORDER BY is_node, id LIMIT $1" };
 
@@ -183,7 +185,8 @@ static enum errc read_rooms(struct work *w, struct snapshot *s, struct slice *re
             .node_id = n->id, .zone = n->zone, .pool = n->pool, .flavor = n->flavor, .slots = n->slots, .gpus = n->gpus,
             .free_slots = n->slots - n->used_slots, .free_gpus = n->gpus - n->used_gpus, .cpu_milli = n->cpu_milli,
             .memory_bytes = n->memory_bytes, .used_cpu_milli = n->used_cpu_milli, .used_memory_bytes = n->used_memory_bytes,
-            .gpu_model = n->gpu_model, .gpu_shared = n->gpu_shared, .programs = n->programs, .held = n->held };
+            .gpu_model = n->gpu_model, .gpu_shared = n->gpu_shared, .programs = n->programs, .gangs = n->gangs,
+            .held = n->held };
         s->revision = n->revision;
     }
     *ret_held = (struct slice){ rows.items, held };

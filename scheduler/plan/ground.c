@@ -69,3 +69,14 @@ bool ground_place(struct ground *g, const struct ask *a, struct seat *ret)
 {
     return ask_is_valid(a) && fleet_place(g->fleet, fleet_class(g->fleet, a), ret);
 }
+
+bool ground_take(struct ground *g, const struct snapshot *s, const struct ask *a, const struct seat *seat)
+{
+    struct ask own = *a;
+    const int group = group_of(g, s, seat->machine);
+    if (group < 0)
+        return false;
+    own.groups = (struct groups){ { 0 } };
+    groups_add(&own.groups, (unsigned)group);
+    return fleet_take(g->fleet, fleet_class(g->fleet, &own), *seat);
+}

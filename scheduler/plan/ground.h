@@ -19,5 +19,7 @@ struct ground {
 
 /* After snapshot_fill. */
 void ground_init(struct ground *g, const struct snapshot *s, struct arena *a);
+/* Takes a seat that was chosen elsewhere; false: it is not free. */
+bool ground_take(struct ground *g, const struct snapshot *s, const struct ask *a, const struct seat *seat);
 /* Takes room for the ask on the best machine of its groups; false: there is none. ret->machine: index into the snapshot. */
 bool ground_place(struct ground *g, const struct ask *a, struct seat *ret);

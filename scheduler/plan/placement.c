@@ -10,6 +10,7 @@
  * while a tenant goes through its jobs room only shrinks, so a job that asks at least as much in the same place is refused
  * with the same words, without a search. */
 #include "scheduler/plan/placement.h"
+#include "scheduler/plan/gang.h"
 #include "scheduler/plan/claims.h"
 #include "scheduler/plan/fairshare.h"
 #include "scheduler/plan/ground.h"
@@ -115,6 +116,28 @@ static void sift_down(struct planner *p, size_t at)
     }
 }
 
+/* All of its machines or none. The fleet takes what was chosen, so that those behind it see it taken. */
+static bool find_gang(struct planner *p, const struct snap_tenant *t, const struct snap_job *j, struct placement *ret,
+                      struct sight *see)
+{
+    struct ask a = snap_job_ask(j);
+    struct seat_of *seats;
+    size_t none;
+    (void)sight_search(p->s, t, j, &none, see);
+    if ((p->ground.fleet && !ask_is_valid(&a)) || !gang_find(p->s, t, j, p->a, &seats, &see->gang))
+        return false;
+    for (int64_t i = 0; p->ground.fleet && i < j->nodes; i++) {
+        const struct seat seat = { (uint32_t)seats[i].node, (uint32_t)seats[i].devices };
+        if (!ground_take(&p->ground, p->s, &a, &seat))
+            return false;               /* both count alike, so it is there */
+    }
+    ret->node = seats[0].node;
+    ret->devices = seats[0].devices;
+    ret->more = seats + 1;
+    ret->nmore = (size_t)j->nodes - 1;
+    return true;
+}
+
 /* The best machine by the fleet's scores, where the snapshot has one; then a search is only for the words of a refusal. */
 static bool find(struct planner *p, const struct snap_tenant *t, const struct snap_job *j, struct placement *ret,
                  struct sight *see)
@@ -122,6 +145,8 @@ static bool find(struct planner *p, const struct snap_tenant *t, const struct sn
     struct ground *g = &p->ground;
     struct ask a = snap_job_ask(j);
     struct seat seat;
+    if (snap_job_nodes(j) > 1)
+        return find_gang(p, t, j, ret, see);
     if (!g->fleet) {
         if (!sight_search(p->s, t, j, &ret->node, see))
             return false;
@@ -173,7 +198,7 @@ static bool quota_allows(struct planner *p, const struct snap_tenant *t, const s
 static bool same_size(const struct snap_job *a, const struct snap_job *b)
 {
     return a->slots == b->slots && a->gpus == b->gpus && a->cpu_milli == b->cpu_milli && a->memory_bytes == b->memory_bytes &&
-           a->gpu_milli == b->gpu_milli && str_eq(a->gpu_models, b->gpu_models);
+           a->gpu_milli == b->gpu_milli && snap_job_nodes(a) == snap_job_nodes(b) && str_eq(a->gpu_models, b->gpu_models);
 }
 
 static bool same_place(const struct snap_job *a, const struct snap_job *b)
@@ -187,8 +212,10 @@ static void settle(struct planner *p, struct snap_tenant *t, const struct snap_j
     struct snap_node *n = &p->s->nodes.items[place->node];
     const struct ask a = snap_job_ask(j);
     snap_node_take(n, &a, place->devices);
-    t->slots_used += j->slots;
-    t->gpus_used += j->gpus;
+    for (size_t i = 0; i < place->nmore; i++)
+        snap_node_take(&p->s->nodes.items[place->more[i].node], &a, place->more[i].devices);
+    t->slots_used += snap_job_nodes(j) * j->slots;
+    t->gpus_used += snap_job_nodes(j) * j->gpus;
     if (t->guarded) {
         struct rule_ask ask = sight_rule_ask(t, j, n);
         rulebook_take(&p->s->book, &ask);
@@ -300,7 +327,8 @@ static bool place_claim(struct planner *p, size_t job, size_t node)
         p->a, &words) ||
         (t->guarded && rulebook_refuses(&s->book, &ask)))
         return false;
-    const struct placement place = { job, node, devices_pick(&s->nodes.items[node].devices, a.gpus, a.gpu_milli) };
+    const struct placement place = { .job = job, .node = node,
+                                     .devices = devices_pick(&s->nodes.items[node].devices, a.gpus, a.gpu_milli) };
     j->is_placed = true;
     settle(p, t, j, &place);
     return true;

@@ -182,6 +182,8 @@ static size_t candidates(struct choice *c, const struct plan *p, struct claims *
         if (!str_eq(x->reason, STR("Resources")) && !str_eq(x->reason, STR("QuotaExceeded")))
             continue;
         const struct snap_job *j = &c->s->jobs.items[x->job];
+        if (snap_job_nodes(j) > 1)      /* room is made on one machine alone */
+            continue;
         if (!claims_find(claims, j->tenant_id, j->job_id) && !has_below(c, j))
             continue;
         jobs[n++] = x->job;

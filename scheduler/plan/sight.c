@@ -4,8 +4,8 @@
 
 struct rule_ask sight_rule_ask(const struct snap_tenant *t, const struct snap_job *j, const struct snap_node *n)
 {
-    return (struct rule_ask){ t->tenant_id, j->project_id, j->queue, n ? n->flavor : STR_NULL, n ? n->zone : STR_NULL, j->slots,
-                              j->gpus };
+    return (struct rule_ask){ t->tenant_id, j->project_id, j->queue, n ? n->flavor : STR_NULL, n ? n->zone : STR_NULL,
+                              snap_job_nodes(j) * j->slots, snap_job_nodes(j) * j->gpus };
 }
 
 bool sight_zone_ok(const struct snap_job *j, struct str zone)
@@ -21,11 +21,12 @@ bool sight_zone_ok(const struct snap_job *j, struct str zone)
 
 bool sight_quota_allows(const struct snap_tenant *t, const struct snap_job *j, struct arena *a, struct str *words)
 {
-    if (t->slots_used + j->slots > t->slots_limit)
-        *words = str_fmt(a, "needs %ld slots, %ld of the tenant's %ld are in use", (long)j->slots, (long)t->slots_used,
+    const int64_t slots = snap_job_nodes(j) * j->slots, gpus = snap_job_nodes(j) * j->gpus;
+    if (t->slots_used + slots > t->slots_limit)
+        *words = str_fmt(a, "needs %ld slots, %ld of the tenant's %ld are in use", (long)slots, (long)t->slots_used,
                          (long)t->slots_limit);
-    else if (j->gpus && t->gpus_used + j->gpus > t->gpus_limit)
-        *words = str_fmt(a, "needs %ld GPUs, %ld of the tenant's %ld are in use", (long)j->gpus, (long)t->gpus_used,
+    else if (gpus && t->gpus_used + gpus > t->gpus_limit)
+        *words = str_fmt(a, "needs %ld GPUs, %ld of the tenant's %ld are in use", (long)gpus, (long)t->gpus_used,
                          (long)t->gpus_limit);
     else
         return true;
@@ -107,6 +108,8 @@ void sight_say(const struct snapshot *s, struct arena *a, const struct snap_tena
     } else if (!see->any_fit) {
         *reason = STR("NoMatchingFlavor");
         *message = str_fmt(a, "no ready machine has %ld slots and %ld GPUs", (long)j->slots, (long)j->gpus);
+    } else if (snap_job_nodes(j) > 1) {
+        gang_say(j, &see->gang, a, reason, message);
     } else if (see->refuses) {
         struct rule_ask ask = sight_rule_ask(t, j, see->where);
         *reason = STR("QuotaExceeded");

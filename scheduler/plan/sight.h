@@ -4,7 +4,7 @@
  * The planner places by the fleet (ground.h) and looks here for the words of a refusal, or where a snapshot has no fleet: then by
  * best fit. Pure; after snapshot_fill. */
 #pragma once
-#include "scheduler/plan/snapshot.h"
+#include "scheduler/plan/gang.h"
 
 /* What a search saw, for the words of a refusal. */
 struct sight {
@@ -14,9 +14,10 @@ struct sight {
     int64_t most_free_slots, most_free_gpus, most_free_memory;
     const struct rule *refuses;         /* a rule that would not let it onto a machine with room */
     const struct snap_node *where;
+    struct gang_sight gang;             /* of a job on several machines */
 };
 
-/* What the job asks of the quota rules on that machine; NULL: on none in particular. */
+/* What the job asks of the quota rules on that machine, for all its machines together; NULL: on none in particular. */
 struct rule_ask sight_rule_ask(const struct snap_tenant *t, const struct snap_job *j, const struct snap_node *n);
 /* The job and the judge of residency allow that zone. */
 bool sight_zone_ok(const struct snap_job *j, struct str zone);

@@ -20,6 +20,7 @@ struct snap_node {
     struct str gpu_model;
     bool gpu_shared;                    /* its devices keep jobs apart that have shares of one */
     bool programs;                      /* it starts programs of tenants */
+    bool gangs;                         /* its agent runs parts of jobs on several machines */
     struct str held;                    /* of its devices, as devices_read takes it; absent: free_gpus says all */
     int64_t free_cpu_milli, free_memory_bytes;          /* from here on filled by snapshot_fill */
     struct devices devices;
@@ -49,6 +50,7 @@ struct snap_job {
     int64_t slots, gpus, priority, fence, version;
     int64_t cpu_milli, memory_bytes;    /* 0: what its slots stand for */
     int64_t gpu_milli;                  /* of one GPU; 0 or 1000: whole ones */
+    int64_t nodes;                      /* machines at once, each with all that is asked; 0 and 1: one (snap_job_nodes) */
     struct str cls;                     /* its priority class */
     int64_t class_value;                /* of that: goes before priority */
     struct str gpu_models;              /* between commas; absent or empty: any */
@@ -71,9 +73,16 @@ struct snapshot {
     struct workload *workload;          /* borrowed: GPU jobs that came before; a plan adds what it places. NULL: none is known */
 };
 
+/* A machine of a placement. */
+struct seat_of {
+    size_t node;                        /* index */
+    uint64_t devices;                   /* of the machine, bit by bit; as many as the job has GPUs */
+};
 struct placement {
     size_t job, node;                   /* indexes */
-    uint64_t devices;                   /* of the machine, bit by bit; as many as the job has GPUs */
+    uint64_t devices;                   /* as in seat_of */
+    const struct seat_of *more;         /* of a job on several machines: those behind the first, which is rank 0's */
+    size_t nmore;
 };
 struct waiting {
     size_t job;
@@ -92,6 +101,8 @@ enum { SLOT_CPU_MILLI = 1000 };
 
 /* Fills what machines have free of each resource. A machine has at least what its slots stand for. */
 void snapshot_fill(struct snapshot *s);
+/* Machines that it runs on at once. */
+static inline int64_t snap_job_nodes(const struct snap_job *j) { return j->nodes > 1 ? j->nodes : 1; }
 /* What the job asks of one machine, in any group. */
 struct ask snap_job_ask(const struct snap_job *j);
 /* The machine runs programs if the job is one, its GPUs are of a model that the job takes, and keep shares apart if it asks for

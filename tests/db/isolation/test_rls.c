@@ -86,6 +86,8 @@ static void fill(struct uuid t)
         "INSERT INTO job_object (tenant_id, job_id, direction, name, object_id) VALUES ('%s', '%s', 'input', 'i', '%s');"
         "INSERT INTO attempt (tenant_id, attempt_id, job_id, fence, node_id, slots, gpus, lease_until) VALUES"
         " ('%s', '%s', '%s', 1, '%s', 1, 0, now())", id, id, hex(u), id, id, id, id, id, id, id, id, node);
+    sql("INSERT INTO attempt_member (tenant_id, attempt_id, rank, job_id, node_id, slots, gpus, cpu_milli, memory_bytes,"
+        " gpu_milli, devices, lease_until) VALUES ('%s', '%s', 0, '%s', '%s', 1, 0, 0, 0, 1000, 0, now())", id, id, id, node);
     sql("INSERT INTO job (tenant_id, job_id, name, kind, spec, created_by) VALUES"
         " ('%s', md5('%s')::uuid, 'j', 'noop', '{}', '%s');"
         "INSERT INTO job_dependency (tenant_id, job_id, on_job_id, type) VALUES ('%s', '%s', md5('%s')::uuid, 'afterok')",

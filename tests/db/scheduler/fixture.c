@@ -17,6 +17,7 @@
 #include "scheduler/mirror/holders.h"
 #include "scheduler/plan_apply.h"
 #include "scheduler/plan_check.h"
+#include "scheduler/plan_gang.h"
 #include "scheduler/duty/due_jobs.h"
 #include "scheduler/duty/queue_usage.h"
 #include "scheduler/jobs/job_queue.h"
@@ -102,7 +103,7 @@ void fixture_open_wide(struct fixture *f, int connections)
     static const struct stmt *const *const node_lists[] = { residency_stmts, lease_stmts, lease_end_stmts, job_apply_stmts, node_worker_stmts, audit_event_stmts, NULL };
     static const struct stmt *const *const sched_lists[] = { residency_stmts, audit_event_stmts, snapshot_stmts, rules_stmts,
                                                              plan_apply_stmts, holders_stmts, evict_stmts,
-                                                             plan_check_stmts, reaper_stmts, budget_watch_stmts,
+                                                             plan_check_stmts, plan_gang_stmts, reaper_stmts, budget_watch_stmts,
                                                              queue_usage_stmts, due_jobs_stmts, dependencies_stmts,
                                                                  tenant_reaper_stmts,
                                                              node_scheduler_stmts, round_scheduler_stmts, system_facts_stmts,
@@ -146,7 +147,8 @@ void fixture_exec(struct fixture *f, const char *fmt, ...)
 void fixture_forget_jobs(struct fixture *f)
 {
     fixture_exec(f, "DELETE FROM job_event; DELETE FROM audit_event; DELETE FROM idempotency; DELETE FROM ledger_entry;"
-                    "DELETE FROM usage_record; DELETE FROM attempt; DELETE FROM job; DELETE FROM job_end;"
+                    "DELETE FROM usage_record; DELETE FROM attempt_member; DELETE FROM attempt;"
+                    "DELETE FROM job; DELETE FROM job_end;"
                     "UPDATE quota SET used = 0, ended = 0");
 }
 

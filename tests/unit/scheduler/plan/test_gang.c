@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_gang.c - machines for jobs that want several: all or none, of one kind, never one twice; and the plan that takes them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "scheduler/plan/gang.h"
+#include "scheduler/plan/placement.h"
+
+enum { MOST = 8 };
+
+static struct str zones[2] = { { "z-a", 3 }, { "z-b", 3 } };
+
+struct world {
+    struct arena *a;
+    struct snap_node nodes[MOST];
+    struct snap_tenant tenants[1];
+    struct snap_job jobs[MOST];
+    struct snapshot s;
+    struct plan p;
+};
+
+static void machine(struct world *w, struct str zone, struct str flavor, int64_t slots, int64_t free, bool gangs)
+{
+    struct snap_node *n = &w->nodes[w->s.nodes.n];
+    *n = (struct snap_node){ .zone = zone, .pool = STR("default"), .flavor = flavor, .slots = slots, .free_slots = free,
+                             .gpu_model = STR(""), .gangs = gangs };
+    n->node_id.b[0] = (uint8_t)++w->s.nodes.n;
+}
+
+static struct snap_job *job(struct world *w, int64_t nodes, int64_t slots)
+{
+    struct snap_job *j = &w->jobs[w->s.jobs.n++];
+    *j = (struct snap_job){ .pool = STR("default"), .zones = { zones, 2 }, .slots = slots, .nodes = nodes };
+    j->job_id.b[15] = (uint8_t)w->s.jobs.n;
+    return j;
+}
+
+static struct world begin(void)
+{
+    struct world w = { .a = arena_new(64 << 20) };
+    w.tenants[0] = (struct snap_tenant){ .allowed_zones = { zones, 2 }, .slots_limit = 100, .gpus_limit = 10 };
+    return w;
+}
+
+static void plan(struct world *w)
+{
+    w->s.nodes.items = w->nodes;
+    w->s.tenants.items = w->tenants;
+    w->s.tenants.n = 1;
+    w->s.jobs.items = w->jobs;
+    placement_plan(&w->s, w->a, &w->p);
+}
+
+static bool says(const struct world *w, const char *reason, const char *part)
+{
+    assert_int_equal(w->p.waits.n, 1);
+    return str_eq_c(w->p.waits.items[0].reason, reason) && memmem(w->p.waits.items[0].message.ptr,
+        w->p.waits.items[0].message.len, part, strlen(part));
+}
+
+static void all_machines_are_of_one_zone_and_flavor(void **state)
+{
+    (void)state;
+    struct world w = begin();
+    machine(&w, zones[0], STR("cpu"), 4, 4, true);
+    machine(&w, zones[1], STR("cpu"), 4, 4, true);
+    machine(&w, zones[0], STR("big"), 4, 4, true);
+    job(&w, 2, 1);
+    plan(&w);
+    assert_int_equal(w.p.places.n, 0);
+    assert_true(says(&w, "NoMatchingFlavor", "needs 2 machines of one zone and flavor at once"));
+    arena_free(w.a);
+
+    w = begin();
+    machine(&w, zones[0], STR("cpu"), 4, 4, true);
+    machine(&w, zones[1], STR("cpu"), 4, 4, true);
+    machine(&w, zones[0], STR("cpu"), 4, 4, true);
+    job(&w, 2, 1);
+    plan(&w);
+    assert_int_equal(w.p.places.n, 1);
+    assert_int_equal(w.p.places.items[0].nmore, 1);
+    assert_int_equal(w.p.places.items[0].node, 0);
+    assert_int_equal(w.p.places.items[0].more[0].node, 2);
+    arena_free(w.a);
+}
+
+/* One machine has room for both ranks, and gets one. */
+static void no_machine_holds_two_ranks(void **state)
+{
+    (void)state;
+    struct world w = begin();
+    machine(&w, zones[0], STR("cpu"), 8, 8, true);
+    machine(&w, zones[0], STR("cpu"), 4, 0, true);
+    job(&w, 2, 1);
+    plan(&w);
+    assert_int_equal(w.p.places.n, 0);
+    assert_true(says(&w, "Resources", "1 have room now"));
+    assert_int_equal(w.nodes[0].free_slots, 8);         /* half a gang takes nothing */
+    assert_int_equal(w.tenants[0].slots_used, 0);
+    arena_free(w.a);
+}
+
+static void what_its_ranks_hold_is_gone_for_those_behind_it(void **state)
+{
+    (void)state;
+    struct world w = begin();
+    machine(&w, zones[0], STR("cpu"), 4, 4, true);
+    machine(&w, zones[0], STR("cpu"), 4, 4, true);
+    job(&w, 2, 3)->priority = 10;
+    job(&w, 1, 2);
+    plan(&w);
+    assert_int_equal(w.p.places.n, 1);
+    assert_int_equal(w.p.waits.n, 1);
+    assert_int_equal(w.nodes[0].free_slots, 1);
+    assert_int_equal(w.nodes[1].free_slots, 1);
+    assert_int_equal(w.tenants[0].slots_used, 6);
+    arena_free(w.a);
+}
+
+static void the_tenants_limit_counts_all_its_machines(void **state)
+{
+    (void)state;
+    struct world w = begin();
+    w.tenants[0].slots_limit = 5;
+    machine(&w, zones[0], STR("cpu"), 4, 4, true);
+    machine(&w, zones[0], STR("cpu"), 4, 4, true);
+    job(&w, 2, 3);
+    plan(&w);
+    assert_int_equal(w.p.places.n, 0);
+    assert_true(says(&w, "QuotaExceeded", "needs 6 slots, 0 of the tenant's 5"));
+    arena_free(w.a);
+}
+
+static void machines_that_do_not_know_how_get_none(void **state)
+{
+    (void)state;
+    struct world w = begin();
+    machine(&w, zones[0], STR("cpu"), 4, 4, true);
+    machine(&w, zones[0], STR("cpu"), 4, 4, false);
+    job(&w, 2, 1);
+    plan(&w);
+    assert_int_equal(w.p.places.n, 0);
+    assert_true(says(&w, "NoMatchingFlavor", "1 that run parts of such jobs are ready"));
+    arena_free(w.a);
+}
+
+/* The kind with the fewest to spare, and of it the fullest machines. */
+static void what_is_left_is_left_whole(void **state)
+{
+    (void)state;
+    struct world w = begin();
+    for (int i = 0; i < 4; i++)
+        machine(&w, zones[0], STR("cpu"), 8, 8, true);
+    machine(&w, zones[1], STR("cpu"), 8, 8, true);
+    machine(&w, zones[1], STR("cpu"), 8, 3, true);
+    machine(&w, zones[1], STR("cpu"), 8, 4, true);
+    job(&w, 2, 2);
+    plan(&w);
+    assert_int_equal(w.p.places.n, 1);
+    assert_int_equal(w.p.places.items[0].node, 5);
+    assert_int_equal(w.p.places.items[0].more[0].node, 6);
+    arena_free(w.a);
+}
+
+static void ranks_get_devices_of_their_own_machines(void **state)
+{
+    (void)state;
+    struct world w = begin();
+    for (int i = 0; i < 2; i++) {
+        machine(&w, zones[0], STR("gpu"), 4, 4, true);
+        w.nodes[i].gpus = w.nodes[i].free_gpus = 2;
+        w.nodes[i].gpu_model = STR("A");
+    }
+    w.nodes[1].held = STR("1:1:1000");
+    w.nodes[1].free_gpus = 1;
+    job(&w, 2, 1)->gpus = 1;
+    plan(&w);
+    assert_int_equal(w.p.places.n, 1);
+    assert_int_equal(w.p.places.items[0].node, 1);      /* fewer GPUs left */
+    assert_int_equal(w.p.places.items[0].devices, 2);
+    assert_int_equal(w.p.places.items[0].more[0].devices, 1);
+    assert_int_equal(w.tenants[0].gpus_used, 2);
+    arena_free(w.a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_machines_are_of_one_zone_and_flavor),
+        cmocka_unit_test(no_machine_holds_two_ranks),
+        cmocka_unit_test(what_its_ranks_hold_is_gone_for_those_behind_it),
+        cmocka_unit_test(the_tenants_limit_counts_all_its_machines),
+        cmocka_unit_test(machines_that_do_not_know_how_get_none),
+        cmocka_unit_test(what_is_left_is_left_whole),
+        cmocka_unit_test(ranks_get_devices_of_their_own_machines),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
