@@ -7,7 +7,8 @@ const char *const job_objective_names[] = { "classification", "regression", "mul
 const char *const job_family_names[] = { "mlp", "cnn", "gpt", "gbdt", NULL },
                   *const job_optimizer_names[] = { "adamw", "sgd", NULL },
                   *const job_schedule_names[] = { "const", "cosine", "linear", "wsd", NULL },
-                  *const job_precision_names[] = { "fp32", "bf16", "auto", NULL };
+                  *const job_precision_names[] = { "fp32", "bf16", "auto", NULL },
+                  *const job_recompute_names[] = { "auto", "off", "on", NULL };
 
 SCHEMA_EXTERN(train_job, "A training job",
     FIELD_ID(train_job, dataset_id, "dst", F_REQ, .doc = "The data set to learn from"),
@@ -72,6 +73,9 @@ SCHEMA_EXTERN(train_job, "A training job",
     FIELD_ENUM(train_job, precision, F_MORE, job_precision_names, .dflt = "fp32",
                .doc = "mlp, cnn, gpt: numbers that products multiply; weights, sums and updates are fp32. auto: bf16 where the "
                       "machine has fast instructions for it"),
+    FIELD_ENUM(train_job, recompute, F_MORE | F_LATE, job_recompute_names, .dflt = "auto",
+               .doc = "cnn, gpt: results of a block that only its backward pass reads are dropped and made again there: less "
+                      "memory, more time, the same model. auto: where the memory of the lease asks for it"),
     FIELD(train_job, seed, F_MORE, .min = 0, .max = INT64_MAX, .dflt = "1",
           .doc = "Seed of split, order and weights: same seed, same model"),
     FIELD(train_job, holdout, F_MORE, .real_min = 0.01, .real_max = 0.9, .dflt = "0.2", .doc = "Share of rows held out"),
@@ -177,6 +181,9 @@ static enum errc settle_tuning(const struct train_job *t, struct err *e)
 {
     if (t->tune_steps && t->family == TRAIN_GBDT)
         return FAIL_AT(e, INVALID, "/tune_steps", "is for mlp, cnn and gpt: gbdt has no steps that could be run in other ways");
+    if (t->recompute == TRAIN_RECOMPUTE_ON && t->family != TRAIN_CNN && t->family != TRAIN_GPT)
+        return FAIL_AT(e, INVALID, "/recompute", "is for cnn and gpt: %s has no blocks whose results could be made again",
+                       job_family_names[t->family]);
     if (t->tune_batches && !t->tune_steps)
         return FAIL_AT(e, INVALID, "/tune_batches", "needs tune_steps, the length of a trial");
     return ERR_OK;

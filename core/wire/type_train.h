@@ -9,10 +9,11 @@ enum job_objective { TRAIN_CLASSIFICATION, TRAIN_REGRESSION, TRAIN_MULTI_LABEL }
 enum job_optimizer { TRAIN_ADAMW, TRAIN_SGD };
 enum job_schedule { TRAIN_CONST, TRAIN_COSINE, TRAIN_LINEAR, TRAIN_WSD };
 enum job_precision { TRAIN_FP32, TRAIN_BF16, TRAIN_AUTO };
+enum job_recompute { TRAIN_RECOMPUTE_AUTO, TRAIN_RECOMPUTE_OFF, TRAIN_RECOMPUTE_ON };
 enum { TRAIN_HIDDEN_MAX = 8, TRAIN_STAGES_MAX = 8, TRAIN_RANKS_MAX = 8 };
 extern const char *const job_objective_names[];
 extern const char *const job_family_names[], *const job_optimizer_names[], *const job_schedule_names[],
-    *const job_precision_names[];
+    *const job_precision_names[], *const job_recompute_names[];
 
 struct train_job {
     struct uuid dataset_id;
@@ -41,6 +42,7 @@ struct train_job {
     int schedule;                   /* enum job_schedule; all but const end at 0 after the last step, wsd in its last fifth */
     int64_t warmup_steps;           /* the rate rises linearly over so many steps */
     int precision;                  /* enum job_precision: of the factors of products; weights and sums are fp32 */
+    int recompute;                  /* enum job_recompute: results of blocks are dropped and made again. No bit shows it */
     int64_t seed;
     double holdout;                 /* share of rows kept out of training */
     int64_t early_stop_patience;    /* epochs without improvement; 0: off */

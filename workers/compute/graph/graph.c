@@ -168,7 +168,7 @@ static enum errc check_inputs(const struct graph *g, const struct node *n, size_
 
 int graph_op(struct graph *g, enum op op, const struct op_attr *attr, const int *in, size_t ins)
 {
-    struct node n = { .op = op, .phase = g->phase, .attr = *attr };
+    struct node n = { .op = op, .phase = g->phase, .block = g->block, .attr = *attr };
     struct shape shapes[OP_OUTPUTS_MAX];
     struct err e;
     if (g->err.code != ERR_OK)

@@ -53,13 +53,16 @@ struct node {
     enum phase phase;
     struct op_attr attr;
     int in[OP_INPUTS_MAX], out[OP_OUTPUTS_MAX];     /* values, or VALUE_NONE */
+    int block;                                      /* graph_block; 0: none */
     bool is_gone;                                   /* fused or folded away */
+    bool is_again;                                  /* a copy that makes what was dropped (graph_recompute) */
 };
 
 struct graph {
     struct arena *arena;
     enum elem type;             /* of parameters */
     enum phase phase;           /* of the nodes that are added next */
+    int block;                  /* the same */
     struct value *values;
     struct node *nodes;
     int value_count, node_count, nodes_max;
@@ -88,6 +91,10 @@ void graph_output(struct graph *g, int value, const char *name);    /* readable 
 /* The gradients of a loss (output 0 of SOFTMAX_XENT or MSE) by every parameter it depends on, as nodes of PHASE_BACKWARD
  * that write REGION_GRADS. A node that the loss reaches a parameter through and that has no gradient is refused by name. */
 void graph_backward(struct graph *g, int loss);
+
+/* After graph_backward: of each block (nodes that were added while g->block was its number, from 1) what only the block and its
+ * backward pass read is dropped after the forward pass and made again by copies of its nodes. The bits stay the same. */
+void graph_recompute(struct graph *g);
 
 /* Products of f32 in the nodes so far take their factors in bf16 (OP_BF16), in every phase. */
 void graph_bf16(struct graph *g);

@@ -123,9 +123,11 @@ bool plan_print(const struct plan *p, struct buf *out)
             continue;
         const char *maker = at->node == VALUE_NONE ? "input" : op_name(g->nodes[at->node].op);
         const char *space = *at->name ? " " : "", *shared = p->places[v].root == v ? "" : " (in an input's place)";
+        const char *again = at->node != VALUE_NONE && g->nodes[at->node].is_again ? " (made again)" : "";
         shape_text(&at->shape, text, sizeof text);
-        ok = buf_printf(out, "%12zu %12zu  %5d … %-5d %-28s %s%s%s%s\n", place->offset_bytes,
-                        shape_bytes(&at->shape, p->max_rows), place->first, place->last, text, maker, space, at->name, shared)
+        ok = buf_printf(out, "%12zu %12zu  %5d … %-5d %-28s %s%s%s%s%s\n", place->offset_bytes,
+                        shape_bytes(&at->shape, p->max_rows), place->first, place->last, text, maker, space, at->name, shared,
+                        again)
              && ok;
     }
     for (int r = 0; r < REGION_COUNT; r++)

@@ -76,7 +76,8 @@ static struct ready make_ready(struct run *r, const struct node *n)
         c.can_accumulate = c.can_accumulate || g->values[n->out[i]].region == REGION_GRADS;
     }
     int last = (int)row->outs - 1;
-    if ((row->flags & OP_LATER) && n->phase != PHASE_BACKWARD && is_backward_only(g, n->out[last]))
+    if ((row->flags & OP_LATER) && n->phase != PHASE_BACKWARD && n->out[last] != VALUE_NONE
+        && is_backward_only(g, n->out[last]))
         c.later = last;
     return c;
 }

@@ -257,21 +257,50 @@ static size_t rows_that_fit(struct engine *g, struct net_spec spec)
 }
 
 /* Who is refused for memory is told what would do: a smaller batch, and the batches that make the same step. */
-static enum errc make_net(struct engine *g, const struct net_spec *spec, struct err *e)
+static enum errc tell_what_fits(struct engine *g, const struct net_spec *spec, const struct err *why, struct err *e)
 {
-    struct err why = { 0 };
-    enum errc rc = net_new(g->job->backend, g->ctx, spec, &g->net, &why);
-    if (rc == ERR_OK)
-        return ERR_OK;
-    if (rc != ERR_LIMIT) {
-        *e = why;
-        return rc;
-    }
     size_t fits = rows_that_fit(g, *spec);
     if (!fits)
-        return FAIL(e, LIMIT, "%s; with one row, too: fewer parameters or more memory are needed", why.msg);
-    return FAIL(e, LIMIT, "%s; batch_size %zu fits, and accumulate %zu makes the same steps of it", why.msg, fits,
+        return FAIL(e, LIMIT, "%s; with one row, too: fewer parameters or more memory are needed", why->msg);
+    return FAIL(e, LIMIT, "%s; batch_size %zu fits, and accumulate %zu makes the same steps of it", why->msg, fits,
                 (size_t)g->job->spec->accumulate * ((spec->max_rows + fits - 1) / fits));
+}
+
+static enum errc check_sums(const struct engine *g, size_t max_bytes, struct err *e)
+{
+    if (plan_bytes(g->net->plan) + engine_sum_bytes(g) <= max_bytes)
+        return ERR_OK;
+    return FAIL(e, LIMIT, "the plan of %zu MiB and %zu MiB for sums of gradients over batches and ranks are more than the "
+                "%zu MiB that may be used; an odd accumulate and fewer ranks need less", plan_bytes(g->net->plan) >> 20,
+                engine_sum_bytes(g) >> 20, max_bytes >> 20);
+}
+
+/* The net, and whether it fits with what lies beside its plan. ERR_LIMIT: there may be a net. */
+static enum errc try_net(struct engine *g, const struct net_spec *spec, struct err *e)
+{
+    TRY(net_new(g->job->backend, g->ctx, spec, &g->net, e));
+    return check_sums(g, spec->max_bytes, e);
+}
+
+/* Results are kept as long as there is memory for them, where the job leaves that open. */
+static enum errc make_net(struct engine *g, struct net_spec spec, struct err *e)
+{
+    struct err why = { 0 };
+    int recompute = g->job->spec->recompute;
+    bool has_blocks = g->job->spec->family == TRAIN_CNN || g->job->spec->family == TRAIN_GPT;
+    spec.recomputes = has_blocks && recompute == TRAIN_RECOMPUTE_ON;
+    enum errc rc = try_net(g, &spec, &why);
+    if (rc == ERR_LIMIT && has_blocks && recompute == TRAIN_RECOMPUTE_AUTO) {
+        net_free(g->net);
+        g->net = NULL;
+        spec.recomputes = true;
+        rc = try_net(g, &spec, &why);
+    }
+    if (rc == ERR_LIMIT && !g->net)
+        return tell_what_fits(g, &spec, &why, e);
+    if (rc != ERR_OK)
+        *e = why;
+    return rc;
 }
 
 static enum errc setup(struct engine *g, struct err *e)
@@ -285,11 +314,7 @@ static enum errc setup(struct engine *g, struct err *e)
     const struct net_spec spec = { ELEM_F32, s, job->data->shape, rows, max_bytes, .has_update = true,
                                    .is_bf16 = net_is_bf16(s, job->backend), .rank = comm_rank(g->comm),
                                    .ranks = comm_size(g->comm) };
-    TRY(make_net(g, &spec, e));
-    if (plan_bytes(g->net->plan) + engine_sum_bytes(g) > max_bytes)
-        return FAIL(e, LIMIT, "the plan of %zu MiB and %zu MiB for sums of gradients over batches and ranks are more than the "
-                    "%zu MiB that may be used; an odd accumulate and fewer ranks need less", plan_bytes(g->net->plan) >> 20,
-                    engine_sum_bytes(g) >> 20, max_bytes >> 20);
+    TRY(make_net(g, spec, e));
     TRY(engine_sums(g, e));
     size_t bytes = 4 * engine_params(g), items = rows * g->net->items;
     size_t answers = job->data->shape.goal == NET_CLASSES ? 1 : job->data->shape.outputs;
@@ -323,10 +348,11 @@ static enum errc run(struct engine *g, struct train_result *r, struct err *e)
     if (g->has_store)
         TRY(engine_restore(g, &is_resumed, e));
     r->resumed_at_step = is_resumed ? g->at.step : -1;
-    say(g, "%zu parameters, %zu training rows, %zu hold-out rows, %zu MiB planned, backend %s in %s%s",
+    say(g, "%zu parameters, %zu training rows, %zu hold-out rows, %zu MiB planned%s, backend %s in %s%s",
         engine_params(g),
         g->job->data->train_count,
-        g->job->data->holdout_count, plan_bytes(g->net->plan) >> 20, g->job->backend->name,
+        g->job->data->holdout_count, plan_bytes(g->net->plan) >> 20, g->net->spec.recomputes ? " (recomputing)" : "",
+        g->job->backend->name,
         g->net->spec.is_bf16 ? "bf16" : "fp32", is_resumed ? ", resumed" : "");
     g->at.seconds += g->job->tuned_seconds;
     g->began_us = clock_mono_us(g->job->clock);

@@ -90,6 +90,7 @@ static int use_stages(struct net *n, struct units *u, int y)
     for (size_t i = all_blocks(s); i-- > 0;) {
         const struct unit *first = &u->of[u->used];
         int in = y;
+        g->block++;
         y = graph_op1(g, OP_RELU, use(n, u, y));
         if (!s->residual)
             continue;
@@ -98,6 +99,7 @@ static int use_stages(struct net *n, struct units *u, int y)
             in = use(n, u, in);
         y = graph_op1(g, OP_RELU, graph_op2(g, OP_ADD, y, in));
     }
+    g->block = 0;
     return y;
 }
 

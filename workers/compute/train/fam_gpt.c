@@ -175,8 +175,11 @@ static void build(struct net *n, struct graph *g)
     int last = net_vector(n, m->is_llama ? "model.norm.weight" : "transformer.ln_f.weight", 1, &m->c, 1);
     int last_shift = m->has_bias ? net_vector(n, "transformer.ln_f.bias", 1, &m->c, 0) : VALUE_NONE;
     int x = embed(m, table, places);
-    for (size_t i = 0; i < (size_t)s->layers; i++)
+    for (size_t i = 0; i < (size_t)s->layers; i++) {
+        g->block = (int)i + 1;
         x = block(m, &m->layer[i], x);
+    }
+    g->block = 0;
     x = graph_reshape(g, norm(m, x, last, last_shift), (struct shape){ n->spec.type, 2, { DIM_ROWS(m->t), DIM(m->c) } });
     n->logits = linear(m, x, table, VALUE_NONE);
 }

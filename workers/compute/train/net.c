@@ -170,7 +170,10 @@ static void add_learning(struct net *n)
     }
     graph_output(g, n->best, "best");
     graph_output(g, n->loss, "loss");
+    g->block = 0;
     graph_backward(g, n->loss);
+    if (n->spec.recomputes)
+        graph_recompute(g);
     g->phase = PHASE_UPDATE;
     if (!n->spec.has_update)
         return;
@@ -186,7 +189,7 @@ static enum errc make(struct net *n, struct err *e)
 {
     const struct net_spec *s = &n->spec;
     const struct family *f = family_of(s->job->family);
-    n->g = graph_new(s->type, f->nodes(s) * 4 + NET_NODES_MORE);
+    n->g = graph_new(s->type, f->nodes(s) * 5 + NET_NODES_MORE);
     f->build(n, n->g);
     if (s->is_serving)
         graph_output(n->g, n->logits, "logits");
@@ -324,7 +327,7 @@ double net_flops(const struct net *n)
 {
     double sum = 0;
     for (int i = 0; i < n->g->node_count; i++)
-        if (!n->g->nodes[i].is_gone && n->g->nodes[i].phase != PHASE_EVAL)
+        if (!n->g->nodes[i].is_gone && !n->g->nodes[i].is_again && n->g->nodes[i].phase != PHASE_EVAL)
             sum += net_node_flops(n, &n->g->nodes[i], n->spec.max_rows);
     return sum / (double)n->spec.max_rows;
 }

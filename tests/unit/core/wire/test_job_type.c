@@ -119,6 +119,8 @@ static void members_of_a_family_must_fit(void **state)
         { "\"family\":\"gbdt\",\"objective\":\"regression\",\"target\":\"number\"", NULL },
         { "\"family\":\"gbdt\",\"precision\":\"bf16\"", "/precision" }, { "\"family\":\"gbdt\",\"precision\":\"auto\"", NULL },
         { "\"precision\":\"bf16\"", NULL }, { "\"teacher_version\":2", "/teacher_version" },
+        { "\"recompute\":\"on\"", "/recompute" }, { "\"recompute\":\"on\",\"family\":\"gbdt\"", "/recompute" },
+        { "\"recompute\":\"on\",\"family\":\"gpt\"", NULL }, { "\"recompute\":\"off\"", NULL },
         { "\"tune_batches\":true", "/tune_batches" }, { "\"tune_batches\":true,\"tune_steps\":5", NULL },
         { "\"tune_steps\":5,\"family\":\"gbdt\"", "/tune_steps" }, { "\"ranks\":2", "/ranks" },
         { "\"ranks\":2,\"accumulate\":6", NULL }, { "\"ranks\":4,\"accumulate\":6", "/ranks" },

@@ -151,8 +151,66 @@ static void test_llama(void **st)
     learn(s, "llama", s.max_steps > 20 ? 2.4 : 4.0);
 }
 
+static char said[512];
+static void hear(void *ctx, const char *line)
+{
+    (void)ctx;
+    if (strstr(line, "planned"))
+        snprintf(said, sizeof said, "%s", line);
+    kit_log(NULL, line);
+}
+
+/* With room for so many bytes; the model, in the arena, or what was refused. */
+static struct str model_in(struct arena *a, const struct train_job *s, size_t bytes, enum errc want, struct err *e)
+{
+    static const struct train_observer o = { .on_log = hear };
+    struct train_data d;
+    struct train_result r = { 0 };
+    struct str text, model = STR_NULL;
+    assert_int_equal(train_data_tokens(a, corpus(a, &text), s, &d, e), ERR_OK);
+    const struct train_task task = { .spec = s, .data = &d, .backend = kit_backend(), .clock = &clock_system,
+                                     .dataset_digest = STR("sha256:kit"), .memory_max_bytes = bytes };
+    said[0] = 0;
+    if (train_run(a, &task, &o, &r, e) != want)
+        fail_msg("%s", e->msg);
+    if (want == ERR_OK)
+        model = str_dup(a, buf_str(&r.model));
+    train_result_release(&r);
+    return model;
+}
+
+/* Where memory is short auto makes results again, and the model is that of off with more memory; on does so in any case. */
+static void test_recompute(void **st)
+{
+    enum { LITTLE = 18 << 20, LEAST = 2 << 20 };
+    CLEANUP(arena_freep) struct arena *a = arena_new((size_t)1 << 30);
+    struct train_job s = small();
+    struct err e = { 0 };
+    (void)st;
+    s.layers = 6;
+    s.max_steps = 2;
+    s.holdout = 0.001;
+    s.recompute = TRAIN_RECOMPUTE_OFF;
+    struct str off = model_in(a, &s, 0, ERR_OK, &e);
+    assert_null(strstr(said, "(recomputing)"));
+    (void)model_in(a, &s, LITTLE, ERR_LIMIT, &e);
+    assert_non_null(strstr(e.msg, "batch_size 8 fits"));
+    s.recompute = TRAIN_RECOMPUTE_AUTO;
+    struct str more = model_in(a, &s, 0, ERR_OK, &e);
+    assert_null(strstr(said, "(recomputing)"));
+    struct str less = model_in(a, &s, LITTLE, ERR_OK, &e);
+    assert_non_null(strstr(said, "(recomputing)"));
+    (void)model_in(a, &s, LEAST, ERR_LIMIT, &e);
+    assert_non_null(strstr(e.msg, "with one row, too"));
+    s.recompute = TRAIN_RECOMPUTE_ON;
+    struct str on = model_in(a, &s, 0, ERR_OK, &e);
+    assert_non_null(strstr(said, "(recomputing)"));
+    assert_true(str_eq(off, more) && str_eq(off, less) && str_eq(off, on));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_gpt2), cmocka_unit_test(test_llama) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_gpt2), cmocka_unit_test(test_llama),
+                                        cmocka_unit_test(test_recompute) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

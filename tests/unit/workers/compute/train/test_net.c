@@ -203,6 +203,71 @@ static void test_bf16(void **st)
         }
 }
 
+/* Loss and gradient of one batch, with dropout; *ret_bytes: of the arena. From the heap. */
+static float *gradient(const struct net_spec *spec, const struct backend *be, double *loss, size_t *ret_bytes, size_t *ret_count)
+{
+    struct err e = { 0 };
+    struct backend_ctx *c;
+    struct net *n = NULL;
+    float narrow[NUMBERS];
+    assert_int_equal(be->open(be, NULL, &c, &e), ERR_OK);
+    if (net_new(be, c, spec, &n, &e) != ERR_OK)
+        fail_msg("%s", e.msg);
+    net_init(n, 11);
+    for (size_t i = 0; i < NUMBERS; i++) {
+        narrow[i] = (float)philox_normal(5, 0, i);
+        tokens[i] = (int32_t)(philox(7, 1, i).v[0] % spec->shape.outputs);
+        classes[i] = (int32_t)(philox(7, 2, i).v[0] % spec->shape.outputs);
+    }
+    net_put(n, spec->job->family == TRAIN_GPT ? (const void *)tokens : narrow, classes, ROWS);
+    *loss = loss_of(n, PHASE_FORWARD | PHASE_BACKWARD, &at);
+    *ret_bytes = n->plan->region_bytes[REGION_ARENA];
+    float *grads = malloc(n->numbers * sizeof *grads);
+    memcpy(grads, run_region(n->run, REGION_GRADS)->ptr, n->numbers * sizeof *grads);
+    *loss += net_flops(n);                      /* what is made again is not counted */
+    *ret_count = n->numbers;
+    net_free(n);
+    be->close(c);
+    return grads;
+}
+
+static void kept_and_made_again(const char *name, const struct train_job *job, struct net_shape shape, double share)
+{
+    struct hw hw;
+    hw_read(&hw);
+    for (const struct backend *const *be = backend_list(); *be; be++)
+        for (int is_bf16 = 0; is_bf16 < 2 && (*be)->probe(&hw); is_bf16++) {
+            struct net_spec spec = { .type = ELEM_F32, .job = job, .shape = shape, .max_rows = ROWS, .is_bf16 = is_bf16 };
+            double loss[2];
+            size_t bytes[2], n;
+            float *kept = gradient(&spec, *be, &loss[0], &bytes[0], &n);
+            spec.recomputes = true;
+            float *again = gradient(&spec, *be, &loss[1], &bytes[1], &n);
+            print_message("%-8s %-10s %s: %zu bytes of arena kept, %zu made again\n", name, (*be)->name,
+                          is_bf16 ? "bf16" : "fp32", bytes[0], bytes[1]);
+            assert_memory_equal(&loss[0], &loss[1], sizeof loss[0]);
+            assert_memory_equal(kept, again, n * sizeof *kept);
+            assert_true((double)bytes[1] < share * (double)bytes[0]);
+            free(kept);
+            free(again);
+        }
+}
+
+/* Results of blocks that are dropped and made again leave no trace but the memory. */
+static void test_recompute(void **st)
+{
+    (void)st;
+    struct train_job cnn = { .family = TRAIN_CNN, .image = LIST(8, 9, 2), .channels = LIST(8, 8), .blocks = LIST(3, 2),
+                             .residual = true, .dropout = 0.2 };
+    struct train_job gpt = { .family = TRAIN_GPT, .layers = 5, .width = 16, .heads = 2, .context = 12, .dropout = 0.1 };
+    kept_and_made_again("residual", &cnn, (struct net_shape){ 144, 3, NET_CLASSES }, 0.7);
+    cnn.residual = false;
+    kept_and_made_again("plain", &cnn, (struct net_shape){ 144, 3, NET_CLASSES }, 0.8);
+    kept_and_made_again("gpt", &gpt, (struct net_shape){ 12, 11, NET_CLASSES }, 0.5);
+    gpt.rms_norm = gpt.rotary = gpt.gated = true;
+    kept_and_made_again("llama", &gpt, (struct net_shape){ 12, 11, NET_CLASSES }, 0.5);
+}
+
 /* A backend whose products know no bf16 is refused by name before anything runs. */
 static void test_bf16_is_refused_by_name(void **st)
 {
@@ -233,6 +298,7 @@ static void test_bf16_is_refused_by_name(void **st)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_mlp), cmocka_unit_test(test_cnn), cmocka_unit_test(test_gpt),
+                                        cmocka_unit_test(test_recompute),
                                         cmocka_unit_test(test_bf16), cmocka_unit_test(test_bf16_is_refused_by_name) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,14 +12,16 @@
 enum { ROWS = 5, NUMBERS = 4096, STEPS = 3 };
 
 /* STEPS steps from the same beginning; the parameters after them, from the heap. */
-static float *steps(const struct backend *be, const struct train_job *job, struct net_shape shape, size_t *ret_count)
+static float *steps_of(const struct backend *be, const struct train_job *job, struct net_shape shape, bool recomputes,
+                       size_t *ret_count)
 {
     static float x[NUMBERS];
     static int32_t tokens[NUMBERS], classes[NUMBERS];
     struct backend_ctx *c;
     struct net *n;
     struct err e = { 0 };
-    const struct net_spec spec = { .type = ELEM_F32, .job = job, .shape = shape, .max_rows = ROWS, .has_update = true };
+    const struct net_spec spec = { .type = ELEM_F32, .job = job, .shape = shape, .max_rows = ROWS, .has_update = true,
+                                   .recomputes = recomputes };
     struct step_scalars at = { .lr = 1e-2, .correction1 = 0.1, .correction2 = 0.001, .clip_norm = 1, .grad_scale = 1,
                                .loss_scale = 1, .seed = 9, .is_training = 1 };
     if (be->open(be, NULL, &c, &e) != ERR_OK || net_new(be, c, &spec, &n, &e) != ERR_OK)
@@ -54,6 +56,11 @@ static float *steps(const struct backend *be, const struct train_job *job, struc
     return p;
 }
 
+static float *steps(const struct backend *be, const struct train_job *job, struct net_shape shape, size_t *ret_count)
+{
+    return steps_of(be, job, shape, false, ret_count);
+}
+
 static void compare(const char *name, const struct train_job *job, struct net_shape shape)
 {
     size_t n, n_ref;
@@ -66,6 +73,10 @@ static void compare(const char *name, const struct train_job *job, struct net_sh
         kit_quiet();
     }
     emu_set_descending(false);
+    float *again = steps_of(&backend_cuda_emu, job, shape, true, &n);
+    kit_quiet();
+    assert_memory_equal(got[0], again, n * sizeof(float));  /* made again or kept */
+    free(again);
     for (size_t i = 0; i < n; i++) {
         double d = (double)got[0][i] - (double)want[i];
         off += d * d;
