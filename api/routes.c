@@ -29,6 +29,7 @@
     X(job_routes) \
     X(job_list_routes) \
     X(job_download_routes) \
+    X(array_routes) \
     X(job_output_routes) \
     X(job_forecast_routes) \
     X(queue_clock_routes) \

@@ -42,6 +42,7 @@
 #include "scheduler/jobs/job_output.h"
 #include "scheduler/jobs/job_hold.h"
 #include "scheduler/jobs/job_suspend.h"
+#include "scheduler/jobs/array_act.h"
 #include "scheduler/jobs/job_search.h"
 #include "scheduler/jobs/outlook.h"
 #include "scheduler/jobs/job_queue.h"
@@ -146,7 +147,8 @@ const struct stmt *const *const api_stmts[] = {
     job_stmts,
     job_apply_stmts,
     job_search_stmts,
-    job_hold_stmts, job_suspend_stmts, dependency_stmts, forecast_stmts, outlook_stmts, rules_own_stmts, board_stmts,
+    job_hold_stmts, job_suspend_stmts, job_array_stmts, array_act_stmts,
+    dependency_stmts, forecast_stmts, outlook_stmts, rules_own_stmts, board_stmts,
     job_dataset_stmts,
     job_output_stmts,
     capacity_stmts,

@@ -5,6 +5,7 @@
 #include "cli/output.h"
 #include "cli/rest.h"
 #include "cli/spec_flags.h"
+#include "cli/table_array.h"
 #include "core/base/cleanup.h"
 #include "core/wire/job_type.h"
 
@@ -127,12 +128,36 @@ static int dry_run(struct cli *c)
     return str_eq_c(verdict, "ok") ? CLI_OK : cli_fail(c, CLI_JOB_FAILED, NULL, "it would be refused: %.*s", STR_ARG(detail));
 }
 
+static int submit_array(struct cli *c)
+{
+    CLEANUP(buf_releasep) struct buf b = BUF(REQUEST_MAX + 1024);
+    struct api_req q = { .method = "POST", .path = "/v1/arrays" };
+    struct api_reply r;
+    struct str job;
+    int rc = cli_has(c, "wait") ? cli_fail(c, CLI_USAGE, "falaj array get ARRAY", "--wait follows one job, and an array is many")
+                                : build_request(c, &job);
+    if (rc != CLI_OK)
+        return rc;
+    buf_add_c(&b, "{\"array\":");
+    buf_add_json(&b, str_c(cli_flag(c, "array")));
+    buf_add_c(&b, ",\"job\":");
+    buf_add_str(&b, job);
+    buf_add_char(&b, '}');
+    q.body = buf_str(&b);
+    rc = api_do(c, &q, &r);
+    if (rc == CLI_OK)
+        output_object(c, r.json, r.body, ARRAY_COLUMNS);
+    return rc;
+}
+
 int cmd_job_submit(struct cli *c)
 {
     struct api_req q = { .method = "POST", .path = "/v1/jobs" };
     struct api_reply r;
     if (cli_has(c, "dry-run"))
         return dry_run(c);
+    if (cli_has(c, "array"))
+        return submit_array(c);
     int rc = build_request(c, &q.body);
     if (rc == CLI_OK)
         rc = api_do(c, &q, &r);

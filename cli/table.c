@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* table.c - every command of falaj, one row each; see command.h for the small languages of a row. */
+#include "cli/table_array.h"
 #include "cli/table_size.h"
 #include "cli/command.h"
 #include "core/wire/job_type.h"
@@ -27,6 +28,7 @@ const struct cli_flag global_flags[] = {
 
 const struct command_group command_groups[] = {
     { "job", "Work: submit, watch, cancel" },
+    { "array", "Many jobs that differ by an index" },
     { "dataset", "Data sets and their versions" },
     { "upload", "Data sets that come in parts" },
     { "model", "Registered models" },
@@ -67,6 +69,7 @@ const struct command_group command_groups[] = {
     { NULL, NULL },
 };
 
+static const struct noun array_noun = { "array", "arr_", "/v1/arrays", "array_id" };
 static const struct noun job_noun = { "job", "job_", "/v1/jobs", "job_id" };
 static const struct noun dataset_noun = { "data set", "dst_", "/v1/datasets", "dataset_id" };
 static const struct noun model_noun = { "model", "mdl_", "/v1/models", "model_id" };
@@ -190,6 +193,8 @@ const struct command command_table[] = {
             { "max-runtime", 0, "SECONDS", "Longest time an attempt may run", NULL },
                 { "wait", 0, NULL, "Wait for the end and follow the log", NULL },
             { "dependency", 0, "LIST", "Jobs to wait for: afterok:JOB[:JOB],afterany:JOB (also after, afternotok)", NULL },
+            { "array", 0, "TASKS", "Many jobs: FIRST-LAST[:STEP][%MOST], such as 0-99%8; {{index}} in spec is each one's index",
+                NULL },
             { "begin", 0, "TIME", "Not to start before (RFC 3339)", NULL },
             { "deadline", 0, "TIME", "To have started until then; a job that still waits ends as DEADLINE", NULL },
             { "dry-run", 0, NULL, "Only say whether it would be accepted and where it could run; exits 11 when it would be "
@@ -219,6 +224,7 @@ const struct command command_table[] = {
       &job_noun, "GET", "/v1/jobs/{0}/events", NULL, NULL,
           "version:VERSION state:STATE reason:REASON message:MESSAGE +fence:FENCE at:AT" },
 #include "cli/table_job.def"
+#include "cli/table_array.def"
 #include "cli/table_dataset.def"
 #include "cli/table_model.def"
 #include "cli/table_deploy.def"

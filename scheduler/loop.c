@@ -11,6 +11,7 @@
 #include "core/db/run_tx.h"
 #include "core/table/config.h"
 #include "core/table/metrics.h"
+#include "scheduler/duty/arrays.h"
 #include "scheduler/duty/budget_watch.h"
 #include "scheduler/duty/dependencies.h"
 #include "scheduler/duty/due_jobs.h"
@@ -42,7 +43,7 @@ struct loop {
     bool is_woken, is_submitted, is_stopping;
     bool is_full;                       /* the last plan left no room: jobs that come are no news */
     _Atomic bool is_leading;
-    int64_t full_us, reap_us, purge_us, tenants_us, note_us, pages_us, levels_us, depend_us, begin_us, tidy_us, usage_us;
+    int64_t full_us, reap_us, purge_us, tenants_us, note_us, pages_us, levels_us, depend_us, begin_us, tidy_us, usage_us, arrays_us;
 };
 
 enum errc loop_reap_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
@@ -130,6 +131,16 @@ static enum errc dependencies_once(const struct app *app, struct arena *a, bool 
     return ERR_OK;
 }
 
+static enum errc arrays_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
+{
+    struct work w = loop_work(app, a);
+    struct arrays_result r;
+    *ret_more = false;
+    TRY(RUN_SYSTEM(&w, app->pool, 0, arrays_pass(&w, &r, e), e));
+    *ret_more = r.is_more;
+    return ERR_OK;
+}
+
 static enum errc purge_once(const struct app *app, struct arena *a, struct err *e)
 {
     struct work w = loop_work(app, a);
@@ -198,6 +209,20 @@ static bool plan_round(struct loop *l, int64_t now, bool *ret_more)
     return is_ok;
 }
 
+/* What is done now and then. */
+static bool tidy_round(struct loop *l, int64_t now)
+{
+    struct err e = { 0 };
+    bool is_ok = true;
+    if (is_due(&l->usage_us, now, (int64_t)QUEUE_USAGE_S * 1000000))
+        is_ok &= report(usage_once(l->app, l->arena, &e), &e, "scheduler.usage");
+    if (is_due(&l->tidy_us, now, TIDY_US))
+        is_ok &= report(tidy_once(l->app, l->arena, &e), &e, "scheduler.tidy");
+    if (is_due(&l->purge_us, now, PURGE_US))
+        is_ok &= report(purge_once(l->app, l->arena, &e), &e, "scheduler.purge");
+    return is_ok;
+}
+
 static bool round_once(struct loop *l, bool *ret_more)
 {
     struct err e = { 0 };
@@ -226,6 +251,12 @@ static bool round_once(struct loop *l, bool *ret_more)
         const int64_t rest = (clock_mono_us(l->app->clock) - now) * DEPEND_PART;    /* many are looked at less often */
         l->depend_us = some_left ? 0 : now + (rest > DEPEND_US ? rest : DEPEND_US);
     }
+    if (is_due(&l->arrays_us, now, DEPEND_US)) {
+        bool some_left = false;
+        is_ok &= report(arrays_once(l->app, l->arena, &some_left, &e), &e, "scheduler.arrays");
+        if (some_left)
+            l->arrays_us = 0;
+    }
     if (is_due(&l->begin_us, now, DEPEND_US)) {
         bool some_left = false;
         is_ok &= report(begin_once(l->app, l->arena, &some_left, &e), &e, "scheduler.begin");
@@ -233,12 +264,7 @@ static bool round_once(struct loop *l, bool *ret_more)
         if (some_left)
             l->begin_us = 0;
     }
-    if (is_due(&l->usage_us, now, (int64_t)QUEUE_USAGE_S * 1000000))
-        is_ok &= report(usage_once(l->app, l->arena, &e), &e, "scheduler.usage");
-    if (is_due(&l->tidy_us, now, TIDY_US))
-        is_ok &= report(tidy_once(l->app, l->arena, &e), &e, "scheduler.tidy");
-    if (is_due(&l->purge_us, now, PURGE_US))
-        is_ok &= report(purge_once(l->app, l->arena, &e), &e, "scheduler.purge");
+    is_ok &= tidy_round(l, now);
     if (is_due(&l->pages_us, now, PAGES_US)) {
         bool some_left = false;
         is_ok &= report(pages_once(l->app, l->arena, &some_left, &e), &e, "scheduler.pages");

@@ -38,6 +38,7 @@
 #include "scheduler/duty/budget_watch.h"
 #include "scheduler/duty/queue_usage.h"
 #include "scheduler/duty/dependencies.h"
+#include "scheduler/duty/arrays.h"
 #include "scheduler/duty/due_jobs.h"
 #include "scheduler/duty/job_pages.h"
 #include "scheduler/leader.h"
@@ -88,7 +89,7 @@ static const struct stmt *const *const scheduler_lists[] = { residency_stmts, sn
     holders_stmts, evict_stmts, plan_check_stmts, plan_gang_stmts,
                                                              reaper_stmts,
                                                              budget_watch_stmts, queue_usage_stmts, dependencies_stmts,
-                                                                 due_jobs_stmts, job_pages_stmts,
+                                                                 due_jobs_stmts, job_pages_stmts, arrays_stmts, job_submit_stmts,
                                                              tenant_reaper_stmts, node_scheduler_stmts,
                                                              lease_end_stmts, job_apply_stmts, key_rewrap_leader_stmts,
                                                                  key_shred_leader_stmts,

@@ -137,7 +137,8 @@ static bool check_env(struct str s, const char **why)
 {
     struct str name, value;
     *why = "be NAME=VALUE; a name has letters, digits and '_', no digit first, and does not begin with FALAJ_";
-    return str_cut(s, '=', &name, &value) && is_variable(name) && !memchr(value.ptr, '\0', value.len);
+    return str_cut(s, '=', &name, &value) && (is_variable(name) || str_eq_c(name, RUN_ARRAY_INDEX))
+        && !memchr(value.ptr, '\0', value.len);
 }
 
 static bool check_secret(struct str s, const char **why)

@@ -23,6 +23,9 @@ bool run_environment(struct str text, struct run_environment *ret);
 /* What a job's input that is its image is called. */
 #define RUN_IMAGE_INPUT "image:"
 
+/* The one variable of the platform's own that a spec may have: the scheduler adds it to the tasks of an array. */
+#define RUN_ARRAY_INDEX "FALAJ_ARRAY_INDEX"
+
 /* Whose start-up the program has, and so which variables it finds; torchrun is what every job had before there was a choice. */
 enum run_launcher { RUN_TORCHRUN, RUN_MPI, RUN_TENSORFLOW, RUN_DEEPSPEED, RUN_PLAIN };
 extern const char *const run_launcher_names[];

@@ -13,13 +13,6 @@ CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public;
 -- Name: EXTENSION pg_trgm; Type: COMMENT; Schema: -; Owner: 
 COMMENT ON EXTENSION pg_trgm IS 'text similarity measurement and index searching based on trigrams';
 
--- Name: attempt_members(); Type: FUNCTION; Schema: public; Owner: falaj_owner
-CREATE FUNCTION public.attempt_members() RETURNS trigger
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-    -- the body: migrations
-ALTER FUNCTION public.attempt_members() OWNER TO falaj_owner;
-
 -- Name: attempt_residency(); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.attempt_residency() RETURNS trigger
     LANGUAGE plpgsql
@@ -452,13 +445,6 @@ CREATE FUNCTION public.job_newest_waiting(conditions text) RETURNS text
     -- the body: migrations
 ALTER FUNCTION public.job_newest_waiting(conditions text) OWNER TO falaj_owner;
 
--- Name: job_nodes_put(uuid[], uuid[], bigint[]); Type: FUNCTION; Schema: public; Owner: falaj_system
-CREATE FUNCTION public.job_nodes_put(tenants uuid[], jobs uuid[], nodess bigint[]) RETURNS void
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-    -- the body: migrations
-ALTER FUNCTION public.job_nodes_put(tenants uuid[], jobs uuid[], nodess bigint[]) OWNER TO falaj_system;
-
 -- Name: job_page_of(uuid, uuid, uuid); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.job_page_of(t uuid, after uuid, last uuid, OUT jobs bigint, OUT names text, OUT ids uuid[], OUT facets text[]) RETURNS record
     LANGUAGE sql STABLE
@@ -561,7 +547,6 @@ END) STORED,
     deadline_at timestamp with time zone,
     retry jsonb,
     suspend_requested boolean DEFAULT false NOT NULL,
-    nodes bigint DEFAULT 1 NOT NULL,
     CONSTRAINT job_state_check CHECK (
 CASE
     WHEN (finished_at IS NULL) THEN ((queued = (state = 'PENDING'::text)) AND (state = ANY ('{PENDING,ADMITTED,RUNNING,STARTING,HELD,PREEMPTING,COMPLETING,SUSPENDED}'::text[])))
@@ -589,9 +574,6 @@ COMMENT ON COLUMN public.job.retry IS '{max, on, backoff_s} (scheduler/jobs/retr
 
 -- Name: COLUMN job.suspend_requested; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON COLUMN public.job.suspend_requested IS 'It becomes SUSPENDED when its machine has ended it';
-
--- Name: COLUMN job.nodes; Type: COMMENT; Schema: public; Owner: falaj_owner
-COMMENT ON COLUMN public.job.nodes IS 'Machines that it runs on at once, each with its slots, GPUs and memory';
 
 -- Name: job_rows(uuid[], uuid[]); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.job_rows(tenants uuid[], jobs uuid[]) RETURNS SETOF public.job
@@ -677,7 +659,7 @@ CREATE FUNCTION public.login_find(tenant_name text, user_name text) RETURNS TABL
 ALTER FUNCTION public.login_find(tenant_name text, user_name text) OWNER TO falaj_system;
 
 -- Name: machine_kinds(text, bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
-CREATE FUNCTION public.machine_kinds(in_pool text, most bigint) RETURNS TABLE(zone text, pool text, flavor text, gpu_model text, gpu_shared boolean, programs boolean, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint, used_slots bigint, used_gpus bigint, used_cpu_milli bigint, used_memory_bytes bigint, held text, machines bigint)
+CREATE FUNCTION public.machine_kinds(in_pool text, most bigint) RETURNS TABLE(zone text, pool text, flavor text, gpu_model text, gpu_shared boolean, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint, used_slots bigint, used_gpus bigint, used_cpu_milli bigint, used_memory_bytes bigint, held text, machines bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     -- the body: migrations
@@ -849,7 +831,7 @@ CREATE FUNCTION public.queue_known(in_name text) RETURNS boolean
 ALTER FUNCTION public.queue_known(in_name text) OWNER TO falaj_system;
 
 -- Name: queue_machines(bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
-CREATE FUNCTION public.queue_machines(most bigint) RETURNS TABLE(machine uuid, is_ready boolean, zone text, pool text, flavor text, gpu_model text, gpu_shared boolean, programs boolean, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint)
+CREATE FUNCTION public.queue_machines(most bigint) RETURNS TABLE(machine uuid, is_ready boolean, zone text, pool text, flavor text, gpu_model text, gpu_shared boolean, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     -- the body: migrations
@@ -1001,6 +983,13 @@ CREATE FUNCTION public.tenant_delete_schedule(t uuid, after timestamp with time 
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     -- the body: migrations
 ALTER FUNCTION public.tenant_delete_schedule(t uuid, after timestamp with time zone, why text, event uuid, event_body bytea) OWNER TO falaj_system;
+
+-- Name: tenant_goes(uuid); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.tenant_goes(t uuid) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.tenant_goes(t uuid) OWNER TO falaj_system;
 
 -- Name: tenant_has_hold(uuid); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.tenant_has_hold(t uuid) RETURNS boolean
@@ -1167,6 +1156,25 @@ CREATE TABLE public.approval_decision (
 ALTER TABLE ONLY public.approval_decision FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.approval_decision OWNER TO falaj_owner;
 
+-- Name: array_task; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.array_task (
+    tenant_id uuid NOT NULL,
+    array_id uuid NOT NULL,
+    task_index bigint NOT NULL,
+    try bigint NOT NULL,
+    job_id uuid NOT NULL,
+    live boolean DEFAULT true NOT NULL,
+    newest boolean DEFAULT true NOT NULL,
+    again boolean DEFAULT false NOT NULL,
+    CONSTRAINT array_task_check CHECK (((NOT again) OR (newest AND (NOT live)))),
+    CONSTRAINT array_task_try_check CHECK ((try >= 1))
+);
+ALTER TABLE ONLY public.array_task FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.array_task OWNER TO falaj_owner;
+
+-- Name: TABLE array_task; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON TABLE public.array_task IS 'Which job a task of an array became, at each of its tries';
+
 -- Name: attempt; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.attempt (
     tenant_id uuid NOT NULL,
@@ -1197,7 +1205,6 @@ CREATE TABLE public.attempt (
     evict_why text DEFAULT ''::text NOT NULL,
     cancel_asked boolean DEFAULT false NOT NULL,
     cause text DEFAULT ''::text NOT NULL,
-    nodes bigint DEFAULT 1 NOT NULL,
     CONSTRAINT attempt_check2 CHECK (((evict_until IS NULL) = (evict_for IS NULL))),
     CONSTRAINT attempt_evict_why_check CHECK ((length(evict_why) <= 200)),
     CONSTRAINT attempt_state_check CHECK (
@@ -1221,43 +1228,6 @@ COMMENT ON COLUMN public.attempt.cancel_asked IS 'Its job was asked to stop whil
 
 -- Name: COLUMN attempt.cause; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON COLUMN public.attempt.cause IS 'Why it failed (scheduler/jobs/retry_cause.def); empty: it did not';
-
--- Name: COLUMN attempt.nodes; Type: COMMENT; Schema: public; Owner: falaj_owner
-COMMENT ON COLUMN public.attempt.nodes IS 'Its machines; slots, gpus, cpu_milli and memory_bytes are those of all together, node_id is that of rank 0';
-
--- Name: attempt_member; Type: TABLE; Schema: public; Owner: falaj_owner
-CREATE TABLE public.attempt_member (
-    tenant_id uuid NOT NULL,
-    attempt_id uuid NOT NULL,
-    rank bigint NOT NULL,
-    job_id uuid NOT NULL,
-    node_id uuid NOT NULL,
-    slots bigint NOT NULL,
-    gpus bigint NOT NULL,
-    cpu_milli bigint NOT NULL,
-    memory_bytes bigint NOT NULL,
-    gpu_milli bigint NOT NULL,
-    devices bigint NOT NULL,
-    state text DEFAULT 'LEASED'::text NOT NULL,
-    live boolean DEFAULT true NOT NULL,
-    lease_until timestamp with time zone NOT NULL,
-    endpoint text,
-    leased_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    started_at timestamp with time zone,
-    finished_at timestamp with time zone,
-    CONSTRAINT attempt_member_check CHECK (
-CASE
-    WHEN live THEN ((finished_at IS NULL) AND (state = ANY ('{LEASED,STARTING,RUNNING}'::text[])))
-    ELSE ((finished_at IS NOT NULL) AND (state = ANY ('{SUCCEEDED,FAILED,PREEMPTED,CANCELLED,LEASE_RETURNED,LEASE_EXPIRED,FENCED}'::text[])))
-END),
-    CONSTRAINT attempt_member_rank_check CHECK (((rank >= 0) AND (rank <= 63)))
-)
-WITH (fillfactor='60');
-ALTER TABLE ONLY public.attempt_member FORCE ROW LEVEL SECURITY;
-ALTER TABLE public.attempt_member OWNER TO falaj_owner;
-
--- Name: TABLE attempt_member; Type: COMMENT; Schema: public; Owner: falaj_owner
-COMMENT ON TABLE public.attempt_member IS 'Machines of attempts that run on more than one, by rank, with what each holds there';
 
 -- Name: audit_anchor; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.audit_anchor (
@@ -1623,8 +1593,6 @@ CREATE TABLE public.node (
     gpu_model text DEFAULT ''::text NOT NULL,
     gpu_shared boolean DEFAULT false NOT NULL,
     devices jsonb DEFAULT '[]'::jsonb NOT NULL,
-    gangs boolean DEFAULT false NOT NULL,
-    programs boolean DEFAULT true NOT NULL,
     CONSTRAINT node_flavor_check CHECK ((flavor ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
     CONSTRAINT node_reason_check CHECK ((length(reason) <= 512)),
     CONSTRAINT node_slots_check CHECK (((slots >= 0) AND (slots <= 4096))),
@@ -1638,12 +1606,6 @@ COMMENT ON COLUMN public.node.cpu_milli IS '0: not said, its slots stand for the
 
 -- Name: COLUMN node.gpu_shared; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON COLUMN public.node.gpu_shared IS 'Its devices keep jobs apart that have shares of one';
-
--- Name: COLUMN node.gangs; Type: COMMENT; Schema: public; Owner: falaj_owner
-COMMENT ON COLUMN public.node.gangs IS 'Its agent runs parts of jobs on several machines';
-
--- Name: COLUMN node.programs; Type: COMMENT; Schema: public; Owner: falaj_owner
-COMMENT ON COLUMN public.node.programs IS 'It starts programs of tenants (jobs of kind run)';
 
 -- Name: project; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.project (
@@ -2206,6 +2168,47 @@ CREATE TABLE public.issuer_subject (
 ALTER TABLE ONLY public.issuer_subject FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.issuer_subject OWNER TO falaj_owner;
 
+-- Name: job_array; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.job_array (
+    tenant_id uuid NOT NULL,
+    array_id uuid NOT NULL,
+    project_id uuid,
+    name text NOT NULL,
+    tasks text NOT NULL,
+    first_index bigint NOT NULL,
+    step bigint NOT NULL,
+    total bigint NOT NULL,
+    most bigint NOT NULL,
+    template jsonb NOT NULL,
+    started bigint DEFAULT 0 NOT NULL,
+    completed bigint DEFAULT 0 NOT NULL,
+    failed bigint DEFAULT 0 NOT NULL,
+    again bigint DEFAULT 0 NOT NULL,
+    paused text DEFAULT ''::text NOT NULL,
+    cancelled_at timestamp with time zone,
+    message text DEFAULT ''::text NOT NULL,
+    turn_at timestamp with time zone DEFAULT now() NOT NULL,
+    ended_at timestamp with time zone,
+    version bigint DEFAULT 1 NOT NULL,
+    created_by uuid NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT job_array_again_check CHECK ((again >= 0)),
+    CONSTRAINT job_array_check CHECK (((started >= 0) AND (started <= total))),
+    CONSTRAINT job_array_check1 CHECK ((((completed + failed) + again) <= started)),
+    CONSTRAINT job_array_completed_check CHECK ((completed >= 0)),
+    CONSTRAINT job_array_failed_check CHECK ((failed >= 0)),
+    CONSTRAINT job_array_first_index_check CHECK ((first_index >= 0)),
+    CONSTRAINT job_array_most_check CHECK ((most >= 1)),
+    CONSTRAINT job_array_paused_check CHECK ((paused = ANY (ARRAY[''::text, 'HELD'::text, 'SUSPENDED'::text]))),
+    CONSTRAINT job_array_step_check CHECK ((step >= 1)),
+    CONSTRAINT job_array_total_check CHECK (((total >= 1) AND (total <= 10000)))
+);
+ALTER TABLE ONLY public.job_array FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.job_array OWNER TO falaj_owner;
+
+-- Name: TABLE job_array; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON TABLE public.job_array IS 'Arrays of jobs; a task has no other row until it becomes a job';
+
 -- Name: job_dependency; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.job_dependency (
     tenant_id uuid NOT NULL,
@@ -2549,45 +2552,6 @@ END),
 ALTER TABLE ONLY public.ledger_entry FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.ledger_entry OWNER TO falaj_owner;
 
--- Name: legal_clock; Type: TABLE; Schema: public; Owner: falaj_owner
-CREATE TABLE public.legal_clock (
-    tenant_id uuid NOT NULL,
-    clock_id uuid NOT NULL,
-    kind text NOT NULL,
-    zone text NOT NULL,
-    reference text NOT NULL,
-    law text DEFAULT ''::text NOT NULL,
-    opened_at timestamp with time zone NOT NULL,
-    first_due_at timestamp with time zone NOT NULL,
-    due_at timestamp with time zone NOT NULL,
-    opened_by uuid NOT NULL,
-    extended_at timestamp with time zone,
-    extension_reason text,
-    closed_at timestamp with time zone,
-    closed_by uuid,
-    note text,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT legal_clock_check CHECK (((first_due_at > opened_at) AND (first_due_at <= (opened_at + '301 years'::interval)))),
-    CONSTRAINT legal_clock_check1 CHECK (((extended_at IS NULL) = (extension_reason IS NULL))),
-    CONSTRAINT legal_clock_check2 CHECK (
-CASE
-    WHEN (extended_at IS NULL) THEN (due_at = first_due_at)
-    ELSE ((kind <> ALL (ARRAY['breach'::text, 'retention'::text])) AND (due_at > first_due_at) AND (due_at <= (first_due_at + '63 days'::interval)))
-END),
-    CONSTRAINT legal_clock_check3 CHECK ((((closed_at IS NULL) = (closed_by IS NULL)) AND ((closed_at IS NULL) = (note IS NULL)))),
-    CONSTRAINT legal_clock_extension_reason_check CHECK (((length(extension_reason) >= 1) AND (length(extension_reason) <= 1024))),
-    CONSTRAINT legal_clock_kind_check CHECK ((kind = ANY (ARRAY['access'::text, 'erasure'::text, 'rectification'::text, 'objection'::text, 'breach'::text, 'retention'::text]))),
-    CONSTRAINT legal_clock_law_check CHECK ((length(law) <= 1280)),
-    CONSTRAINT legal_clock_note_check CHECK (((length(note) >= 1) AND (length(note) <= 1024))),
-    CONSTRAINT legal_clock_opened_at_check CHECK ((opened_at >= '1970-01-01 00:00:00+00'::timestamp with time zone)),
-    CONSTRAINT legal_clock_reference_check CHECK (((length(reference) >= 1) AND (length(reference) <= 128)))
-);
-ALTER TABLE ONLY public.legal_clock FORCE ROW LEVEL SECURITY;
-ALTER TABLE public.legal_clock OWNER TO falaj_owner;
-
--- Name: TABLE legal_clock; Type: COMMENT; Schema: public; Owner: falaj_owner
-COMMENT ON TABLE public.legal_clock IS 'Terms that a law sets: opened for a request or breach, extended at most once, closed';
-
 -- Name: login_guard; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.login_guard (
     key bytea NOT NULL,
@@ -2598,41 +2562,6 @@ CREATE TABLE public.login_guard (
     CONSTRAINT login_guard_key_check CHECK ((length(key) = 32))
 );
 ALTER TABLE public.login_guard OWNER TO falaj_owner;
-
--- Name: machine_hold; Type: VIEW; Schema: public; Owner: falaj_owner
-CREATE VIEW public.machine_hold WITH (security_invoker='true') AS
- SELECT a.node_id,
-    a.tenant_id,
-    a.attempt_id,
-    a.job_id,
-    a.slots,
-    a.gpus,
-    a.cpu_milli,
-    a.memory_bytes,
-    a.gpu_milli,
-    a.devices,
-    a.state,
-    a.leased_at,
-    a.started_at
-   FROM public.attempt a
-  WHERE (a.live AND (a.nodes = 1))
-UNION ALL
- SELECT m.node_id,
-    m.tenant_id,
-    m.attempt_id,
-    m.job_id,
-    m.slots,
-    m.gpus,
-    m.cpu_milli,
-    m.memory_bytes,
-    m.gpu_milli,
-    m.devices,
-    m.state,
-    m.leased_at,
-    m.started_at
-   FROM public.attempt_member m
-  WHERE m.live;
-ALTER TABLE public.machine_hold OWNER TO falaj_owner;
 
 -- Name: model_version; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.model_version (
@@ -3482,13 +3411,13 @@ ALTER TABLE ONLY public.approval_decision
 ALTER TABLE ONLY public.approval
     ADD CONSTRAINT approval_pkey PRIMARY KEY (tenant_id, approval_id);
 
--- Name: attempt_member attempt_member_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
-ALTER TABLE ONLY public.attempt_member
-    ADD CONSTRAINT attempt_member_pkey PRIMARY KEY (tenant_id, attempt_id, rank);
+-- Name: array_task array_task_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.array_task
+    ADD CONSTRAINT array_task_pkey PRIMARY KEY (tenant_id, array_id, task_index, try);
 
--- Name: attempt_member attempt_member_tenant_id_attempt_id_node_id_key; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
-ALTER TABLE ONLY public.attempt_member
-    ADD CONSTRAINT attempt_member_tenant_id_attempt_id_node_id_key UNIQUE (tenant_id, attempt_id, node_id);
+-- Name: array_task array_task_tenant_id_job_id_key; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.array_task
+    ADD CONSTRAINT array_task_tenant_id_job_id_key UNIQUE (tenant_id, job_id);
 
 -- Name: attempt attempt_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.attempt
@@ -3674,6 +3603,10 @@ ALTER TABLE ONLY public.issuer_subject
 ALTER TABLE ONLY public.issuer
     ADD CONSTRAINT issuer_tenant_id_name_key UNIQUE (tenant_id, name);
 
+-- Name: job_array job_array_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.job_array
+    ADD CONSTRAINT job_array_pkey PRIMARY KEY (tenant_id, array_id);
+
 -- Name: job_dependency job_dependency_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.job_dependency
     ADD CONSTRAINT job_dependency_pkey PRIMARY KEY (tenant_id, job_id, on_job_id, type);
@@ -3733,10 +3666,6 @@ ALTER TABLE ONLY public.key_rewrap
 -- Name: ledger_entry ledger_entry_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.ledger_entry
     ADD CONSTRAINT ledger_entry_pkey PRIMARY KEY (tenant_id, transaction_id, line);
-
--- Name: legal_clock legal_clock_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
-ALTER TABLE ONLY public.legal_clock
-    ADD CONSTRAINT legal_clock_pkey PRIMARY KEY (tenant_id, clock_id);
 
 -- Name: login_guard login_guard_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.login_guard
@@ -4013,6 +3942,15 @@ CREATE INDEX app_user_state_name ON public.app_user USING btree (tenant_id, stat
 -- Name: approval_pending; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE UNIQUE INDEX approval_pending ON public.approval USING btree (tenant_id, kind, subject) WHERE (state = 'PENDING'::text);
 
+-- Name: array_task_again; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX array_task_again ON public.array_task USING btree (tenant_id, array_id, task_index) WHERE again;
+
+-- Name: array_task_live; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX array_task_live ON public.array_task USING btree (tenant_id, array_id, job_id) WHERE live;
+
+-- Name: array_task_newest; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE UNIQUE INDEX array_task_newest ON public.array_task USING btree (tenant_id, array_id, task_index) WHERE newest;
+
 -- Name: attempt_evict; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX attempt_evict ON public.attempt USING btree (evict_until) WHERE (live AND (evict_until IS NOT NULL));
 
@@ -4021,9 +3959,6 @@ CREATE INDEX attempt_live ON public.attempt USING btree (node_id, attempt_id) WH
 
 -- Name: attempt_live_tenant; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX attempt_live_tenant ON public.attempt USING btree (tenant_id, attempt_id) WHERE live;
-
--- Name: attempt_member_live; Type: INDEX; Schema: public; Owner: falaj_owner
-CREATE INDEX attempt_member_live ON public.attempt_member USING btree (node_id, attempt_id) WHERE live;
 
 -- Name: attempt_notice; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX attempt_notice ON public.attempt USING btree (node_id, attempt_id) WHERE (live AND (cancel_asked OR (evict_until IS NOT NULL)));
@@ -4124,6 +4059,12 @@ CREATE INDEX group_member_user ON public.group_member USING btree (tenant_id, us
 -- Name: idempotency_age; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX idempotency_age ON public.idempotency USING brin (created_at);
 
+-- Name: job_array_open; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX job_array_open ON public.job_array USING btree (tenant_id) WHERE (ended_at IS NULL);
+
+-- Name: job_array_turn; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX job_array_turn ON public.job_array USING btree (turn_at) WHERE ((ended_at IS NULL) AND (cancelled_at IS NULL) AND (paused = ''::text));
+
 -- Name: job_deadline; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX job_deadline ON public.job USING btree (deadline_at) WHERE ((deadline_at IS NOT NULL) AND (ended IS NULL));
 
@@ -4159,12 +4100,6 @@ CREATE UNIQUE INDEX key_rewrap_one ON public.key_rewrap USING btree (tenant_id, 
 
 -- Name: ledger_entry_at; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX ledger_entry_at ON public.ledger_entry USING btree (tenant_id, at) WHERE (line = 1);
-
--- Name: legal_clock_due; Type: INDEX; Schema: public; Owner: falaj_owner
-CREATE INDEX legal_clock_due ON public.legal_clock USING btree (tenant_id, due_at, clock_id);
-
--- Name: legal_clock_open; Type: INDEX; Schema: public; Owner: falaj_owner
-CREATE INDEX legal_clock_open ON public.legal_clock USING btree (tenant_id, due_at, clock_id) WHERE (closed_at IS NULL);
 
 -- Name: login_guard_age; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX login_guard_age ON public.login_guard USING btree (seen_at);
@@ -4268,9 +4203,6 @@ CREATE INDEX usage_record_at ON public.usage_record USING btree (tenant_id, ende
 -- Name: user_group_name; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE UNIQUE INDEX user_group_name ON public.user_group USING btree (tenant_id, lower(name));
 
--- Name: attempt attempt_members; Type: TRIGGER; Schema: public; Owner: falaj_owner
-CREATE TRIGGER attempt_members AFTER UPDATE ON public.attempt FOR EACH ROW WHEN (((new.nodes > 1) AND (new.state <> old.state))) EXECUTE FUNCTION public.attempt_members();
-
 -- Name: attempt attempt_residency; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER attempt_residency AFTER INSERT ON public.attempt REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION public.attempt_residency();
 
@@ -4314,13 +4246,13 @@ ALTER TABLE public.approval ENABLE ALWAYS TRIGGER audit_shadow;
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.approval_decision FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.approval_decision ENABLE ALWAYS TRIGGER audit_shadow;
 
+-- Name: array_task audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.array_task FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.array_task ENABLE ALWAYS TRIGGER audit_shadow;
+
 -- Name: attempt audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.attempt FOR EACH ROW WHEN (((SESSION_USER)::text <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::text[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.attempt ENABLE ALWAYS TRIGGER audit_shadow;
-
--- Name: attempt_member audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
-CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.attempt_member FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
-ALTER TABLE public.attempt_member ENABLE ALWAYS TRIGGER audit_shadow;
 
 -- Name: audit_anchor audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.audit_anchor FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -4454,6 +4386,10 @@ ALTER TABLE public.issuer_subject ENABLE ALWAYS TRIGGER audit_shadow;
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.job FOR EACH ROW WHEN (((SESSION_USER)::text <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::text[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.job ENABLE ALWAYS TRIGGER audit_shadow;
 
+-- Name: job_array audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.job_array FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.job_array ENABLE ALWAYS TRIGGER audit_shadow;
+
 -- Name: job_dependency audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.job_dependency FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.job_dependency ENABLE ALWAYS TRIGGER audit_shadow;
@@ -4497,10 +4433,6 @@ ALTER TABLE public.key_rewrap ENABLE ALWAYS TRIGGER audit_shadow;
 -- Name: ledger_entry audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.ledger_entry FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.ledger_entry ENABLE ALWAYS TRIGGER audit_shadow;
-
--- Name: legal_clock audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
-CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.legal_clock FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
-ALTER TABLE public.legal_clock ENABLE ALWAYS TRIGGER audit_shadow;
 
 -- Name: login_guard audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.login_guard FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -4694,13 +4626,13 @@ ALTER TABLE public.approval ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.approval_decision FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.approval_decision ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
+-- Name: array_task audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.array_task FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.array_task ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
 -- Name: attempt audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.attempt FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.attempt ENABLE ALWAYS TRIGGER audit_shadow_truncate;
-
--- Name: attempt_member audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
-CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.attempt_member FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
-ALTER TABLE public.attempt_member ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
 -- Name: audit_anchor audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.audit_anchor FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -4834,6 +4766,10 @@ ALTER TABLE public.issuer_subject ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.job FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.job ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
+-- Name: job_array audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.job_array FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.job_array ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
 -- Name: job_dependency audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.job_dependency FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.job_dependency ENABLE ALWAYS TRIGGER audit_shadow_truncate;
@@ -4877,10 +4813,6 @@ ALTER TABLE public.key_rewrap ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 -- Name: ledger_entry audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.ledger_entry FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.ledger_entry ENABLE ALWAYS TRIGGER audit_shadow_truncate;
-
--- Name: legal_clock audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
-CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.legal_clock FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
-ALTER TABLE public.legal_clock ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
 -- Name: login_guard audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.login_guard FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -5072,7 +5004,7 @@ CREATE TRIGGER job_fixed AFTER INSERT OR UPDATE OF name, kind, queue, slots, gpu
 ALTER TABLE public.job ENABLE ALWAYS TRIGGER job_fixed;
 
 -- Name: job job_reshape; Type: TRIGGER; Schema: public; Owner: falaj_owner
-CREATE TRIGGER job_reshape AFTER UPDATE OF project_id, queue, kind, data_class, zone, pool, slots, gpus, class, cpu_milli, memory_bytes, gpu_milli, gpu_models, nodes ON public.job FOR EACH ROW EXECUTE FUNCTION public.job_shape_keep();
+CREATE TRIGGER job_reshape AFTER UPDATE OF project_id, queue, kind, data_class, zone, pool, slots, gpus, class, cpu_milli, memory_bytes, gpu_milli, gpu_models ON public.job FOR EACH ROW EXECUTE FUNCTION public.job_shape_keep();
 ALTER TABLE public.job ENABLE ALWAYS TRIGGER job_reshape;
 
 -- Name: job job_shape; Type: TRIGGER; Schema: public; Owner: falaj_owner
@@ -5159,9 +5091,13 @@ ALTER TABLE ONLY public.approval_decision
 ALTER TABLE ONLY public.approval
     ADD CONSTRAINT approval_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenant(tenant_id);
 
--- Name: attempt_member attempt_member_tenant_id_attempt_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
-ALTER TABLE ONLY public.attempt_member
-    ADD CONSTRAINT attempt_member_tenant_id_attempt_id_fkey FOREIGN KEY (tenant_id, attempt_id) REFERENCES public.attempt(tenant_id, attempt_id);
+-- Name: array_task array_task_tenant_id_array_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.array_task
+    ADD CONSTRAINT array_task_tenant_id_array_id_fkey FOREIGN KEY (tenant_id, array_id) REFERENCES public.job_array(tenant_id, array_id);
+
+-- Name: array_task array_task_tenant_id_job_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.array_task
+    ADD CONSTRAINT array_task_tenant_id_job_id_fkey FOREIGN KEY (tenant_id, job_id) REFERENCES public.job(tenant_id, job_id);
 
 -- Name: audit_backlog audit_backlog_tenant_id_event_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.audit_backlog
@@ -5331,6 +5267,14 @@ ALTER TABLE ONLY public.issuer
 ALTER TABLE ONLY public.issuer
     ADD CONSTRAINT issuer_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenant(tenant_id);
 
+-- Name: job_array job_array_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.job_array
+    ADD CONSTRAINT job_array_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenant(tenant_id);
+
+-- Name: job_array job_array_tenant_id_project_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.job_array
+    ADD CONSTRAINT job_array_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES public.project(tenant_id, project_id);
+
 -- Name: job_dependency job_dependency_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.job_dependency
     ADD CONSTRAINT job_dependency_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenant(tenant_id);
@@ -5370,10 +5314,6 @@ ALTER TABLE ONLY public.key_rewrap
 -- Name: key_rewrap key_rewrap_zone_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.key_rewrap
     ADD CONSTRAINT key_rewrap_zone_fkey FOREIGN KEY (zone) REFERENCES public.zone(code);
-
--- Name: legal_clock legal_clock_zone_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
-ALTER TABLE ONLY public.legal_clock
-    ADD CONSTRAINT legal_clock_zone_fkey FOREIGN KEY (zone) REFERENCES public.zone(code);
 
 -- Name: model model_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.model
@@ -5607,11 +5547,11 @@ ALTER TABLE public.approval ENABLE ROW LEVEL SECURITY;
 -- Name: approval_decision; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.approval_decision ENABLE ROW LEVEL SECURITY;
 
+-- Name: array_task; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.array_task ENABLE ROW LEVEL SECURITY;
+
 -- Name: attempt; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.attempt ENABLE ROW LEVEL SECURITY;
-
--- Name: attempt_member; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
-ALTER TABLE public.attempt_member ENABLE ROW LEVEL SECURITY;
 
 -- Name: audit_anchor; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.audit_anchor ENABLE ROW LEVEL SECURITY;
@@ -5694,6 +5634,11 @@ ALTER TABLE public.idempotency ENABLE ROW LEVEL SECURITY;
 -- Name: identity_provider; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.identity_provider ENABLE ROW LEVEL SECURITY;
 
+-- Name: array_task in_projects; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY in_projects ON public.array_task AS RESTRICTIVE TO falaj_app USING ((public.projects_all() OR (EXISTS ( SELECT
+   FROM public.job_array a
+  WHERE ((a.tenant_id = array_task.tenant_id) AND (a.array_id = array_task.array_id))))));
+
 -- Name: attempt in_projects; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY in_projects ON public.attempt AS RESTRICTIVE TO falaj_app USING ((public.projects_all() OR (EXISTS ( SELECT
    FROM public.job
@@ -5720,6 +5665,9 @@ CREATE POLICY in_projects ON public.deployment AS RESTRICTIVE TO falaj_app USING
 
 -- Name: job in_projects; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY in_projects ON public.job AS RESTRICTIVE TO falaj_app USING (public.project_visible(project_id));
+
+-- Name: job_array in_projects; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY in_projects ON public.job_array AS RESTRICTIVE TO falaj_app USING (public.project_visible(project_id));
 
 -- Name: job_event in_projects; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY in_projects ON public.job_event AS RESTRICTIVE TO falaj_app USING ((public.projects_all() OR (EXISTS ( SELECT
@@ -5809,6 +5757,9 @@ ALTER TABLE public.issuer_subject ENABLE ROW LEVEL SECURITY;
 -- Name: job; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.job ENABLE ROW LEVEL SECURITY;
 
+-- Name: job_array; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.job_array ENABLE ROW LEVEL SECURITY;
+
 -- Name: job_dependency; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.job_dependency ENABLE ROW LEVEL SECURITY;
 
@@ -5841,9 +5792,6 @@ ALTER TABLE public.key_rewrap ENABLE ROW LEVEL SECURITY;
 
 -- Name: ledger_entry; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.ledger_entry ENABLE ROW LEVEL SECURITY;
-
--- Name: legal_clock; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
-ALTER TABLE public.legal_clock ENABLE ROW LEVEL SECURITY;
 
 -- Name: model; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.model ENABLE ROW LEVEL SECURITY;
@@ -5881,11 +5829,11 @@ CREATE POLICY own_tenant ON public.approval TO falaj_app USING ((tenant_id = (cu
 -- Name: approval_decision own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.approval_decision TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
+-- Name: array_task own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY own_tenant ON public.array_task TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
+
 -- Name: attempt own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.attempt TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
-
--- Name: attempt_member own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
-CREATE POLICY own_tenant ON public.attempt_member TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
 -- Name: audit_anchor own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.audit_anchor TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
@@ -5980,6 +5928,9 @@ CREATE POLICY own_tenant ON public.issuer_subject TO falaj_app USING ((tenant_id
 -- Name: job own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.job TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
+-- Name: job_array own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY own_tenant ON public.job_array TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
+
 -- Name: job_dependency own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.job_dependency TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
@@ -6009,9 +5960,6 @@ CREATE POLICY own_tenant ON public.key_rewrap TO falaj_app USING ((tenant_id = (
 
 -- Name: ledger_entry own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.ledger_entry TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
-
--- Name: legal_clock own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
-CREATE POLICY own_tenant ON public.legal_clock TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
 -- Name: model own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.model TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
@@ -6166,11 +6114,11 @@ CREATE POLICY system ON public.approval TO falaj_owner, falaj_system, falaj_work
 -- Name: approval_decision system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.approval_decision TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
+-- Name: array_task system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.array_task TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
 -- Name: attempt system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.attempt TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
-
--- Name: attempt_member system; Type: POLICY; Schema: public; Owner: falaj_owner
-CREATE POLICY system ON public.attempt_member TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
 -- Name: audit_anchor system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.audit_anchor TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
@@ -6265,6 +6213,9 @@ CREATE POLICY system ON public.issuer_subject TO falaj_owner, falaj_system, fala
 -- Name: job system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.job TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
+-- Name: job_array system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.job_array TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
 -- Name: job_dependency system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.job_dependency TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
@@ -6297,9 +6248,6 @@ CREATE POLICY system ON public.key_rewrap TO falaj_owner, falaj_system, falaj_wo
 
 -- Name: ledger_entry system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.ledger_entry TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
-
--- Name: legal_clock system; Type: POLICY; Schema: public; Owner: falaj_owner
-CREATE POLICY system ON public.legal_clock TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
 -- Name: model system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.model TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
@@ -6609,10 +6557,6 @@ GRANT ALL ON FUNCTION public.job_counts(t uuid, below uuid, floor uuid, kind tex
 REVOKE ALL ON FUNCTION public.job_find(t uuid, below uuid, floor uuid, is_queued boolean, live text[], ended text[], kind text, project uuid, creator uuid, zone text, pool text, q text, after timestamp with time zone, before timestamp with time zone, most bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.job_find(t uuid, below uuid, floor uuid, is_queued boolean, live text[], ended text[], kind text, project uuid, creator uuid, zone text, pool text, q text, after timestamp with time zone, before timestamp with time zone, most bigint) TO falaj_app;
 
--- Name: FUNCTION job_nodes_put(tenants uuid[], jobs uuid[], nodess bigint[]); Type: ACL; Schema: public; Owner: falaj_system
-REVOKE ALL ON FUNCTION public.job_nodes_put(tenants uuid[], jobs uuid[], nodess bigint[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.job_nodes_put(tenants uuid[], jobs uuid[], nodess bigint[]) TO falaj_app;
-
 -- Name: FUNCTION job_read_many(tenants uuid[], jobs uuid[]); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.job_read_many(tenants uuid[], jobs uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.job_read_many(tenants uuid[], jobs uuid[]) TO falaj_app;
@@ -6620,6 +6564,7 @@ GRANT ALL ON FUNCTION public.job_read_many(tenants uuid[], jobs uuid[]) TO falaj
 -- Name: FUNCTION job_retry_put(tenants uuid[], jobs uuid[], retries text[]); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.job_retry_put(tenants uuid[], jobs uuid[], retries text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.job_retry_put(tenants uuid[], jobs uuid[], retries text[]) TO falaj_app;
+GRANT ALL ON FUNCTION public.job_retry_put(tenants uuid[], jobs uuid[], retries text[]) TO falaj_scheduler;
 
 -- Name: TABLE job; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,INSERT,UPDATE ON TABLE public.job TO falaj_app;
@@ -6634,10 +6579,12 @@ GRANT ALL ON FUNCTION public.job_rows(tenants uuid[], jobs uuid[]) TO falaj_app;
 -- Name: FUNCTION job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[]); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[]) TO falaj_app;
+GRANT ALL ON FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[]) TO falaj_scheduler;
 
 -- Name: FUNCTION job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[], cpus bigint[], memories bigint[], millis bigint[], modelss text[], class_names text[], begins bigint[], deadlines bigint[], dep_ords bigint[], dep_types text[], dep_jobs uuid[]); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[], cpus bigint[], memories bigint[], millis bigint[], modelss text[], class_names text[], begins bigint[], deadlines bigint[], dep_ords bigint[], dep_types text[], dep_jobs uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[], cpus bigint[], memories bigint[], millis bigint[], modelss text[], class_names text[], begins bigint[], deadlines bigint[], dep_ords bigint[], dep_types text[], dep_jobs uuid[]) TO falaj_app;
+GRANT ALL ON FUNCTION public.job_submit_many(tenants uuid[], jobs uuid[], names text[], kinds text[], specs text[], zones text[], pools text[], classes text[], slotss bigint[], gpuss bigint[], priorities bigint[], attempts bigint[], runtimes bigint[], users uuid[], routes text[], keys text[], shas bytea[], event_ids uuid[], events bytea[], input_ords bigint[], input_names text[], input_objects uuid[], projects uuid[], queues text[], cpus bigint[], memories bigint[], millis bigint[], modelss text[], class_names text[], begins bigint[], deadlines bigint[], dep_ords bigint[], dep_types text[], dep_jobs uuid[]) TO falaj_scheduler;
 
 -- Name: FUNCTION key_hangs(t uuid, of_zone text, of_version bigint, most bigint); Type: ACL; Schema: public; Owner: falaj_owner
 GRANT ALL ON FUNCTION public.key_hangs(t uuid, of_zone text, of_version bigint, most bigint) TO falaj_app;
@@ -6808,6 +6755,10 @@ GRANT ALL ON FUNCTION public.tenant_create(t uuid, tenant_name text, shown_name 
 REVOKE ALL ON FUNCTION public.tenant_delete_schedule(t uuid, after timestamp with time zone, why text, event uuid, event_body bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.tenant_delete_schedule(t uuid, after timestamp with time zone, why text, event uuid, event_body bytea) TO falaj_app;
 
+-- Name: FUNCTION tenant_goes(t uuid); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.tenant_goes(t uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.tenant_goes(t uuid) TO falaj_scheduler;
+
 -- Name: FUNCTION tenant_has_hold(t uuid); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.tenant_has_hold(t uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.tenant_has_hold(t uuid) TO falaj_app;
@@ -6867,6 +6818,11 @@ GRANT SELECT,UPDATE ON TABLE public.approval TO falaj_scheduler;
 -- Name: TABLE approval_decision; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,INSERT ON TABLE public.approval_decision TO falaj_app;
 
+-- Name: TABLE array_task; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.array_task TO falaj_system;
+GRANT SELECT,UPDATE ON TABLE public.array_task TO falaj_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.array_task TO falaj_scheduler;
+
 -- Name: TABLE attempt; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT ON TABLE public.attempt TO falaj_app;
 GRANT SELECT,UPDATE ON TABLE public.attempt TO falaj_worker_api;
@@ -6875,12 +6831,6 @@ GRANT SELECT,DELETE ON TABLE public.attempt TO falaj_system;
 
 -- Name: COLUMN attempt.cancel_asked; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT UPDATE(cancel_asked) ON TABLE public.attempt TO falaj_system;
-
--- Name: TABLE attempt_member; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT SELECT,DELETE ON TABLE public.attempt_member TO falaj_system;
-GRANT SELECT ON TABLE public.attempt_member TO falaj_app;
-GRANT SELECT,UPDATE ON TABLE public.attempt_member TO falaj_worker_api;
-GRANT SELECT,INSERT,UPDATE ON TABLE public.attempt_member TO falaj_scheduler;
 
 -- Name: TABLE audit_anchor; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.audit_anchor TO falaj_system;
@@ -7111,6 +7061,11 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.issuer TO falaj_app;
 GRANT SELECT,DELETE ON TABLE public.issuer_subject TO falaj_system;
 GRANT SELECT,INSERT,DELETE ON TABLE public.issuer_subject TO falaj_app;
 
+-- Name: TABLE job_array; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.job_array TO falaj_system;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.job_array TO falaj_app;
+GRANT SELECT,UPDATE ON TABLE public.job_array TO falaj_scheduler;
+
 -- Name: TABLE job_dependency; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,INSERT,DELETE ON TABLE public.job_dependency TO falaj_system;
 GRANT SELECT,INSERT,DELETE ON TABLE public.job_dependency TO falaj_app;
@@ -7200,37 +7155,9 @@ GRANT SELECT ON TABLE public.ledger_entry TO falaj_app;
 GRANT SELECT,INSERT ON TABLE public.ledger_entry TO falaj_scheduler;
 GRANT INSERT ON TABLE public.ledger_entry TO falaj_worker_api;
 
--- Name: TABLE legal_clock; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT SELECT,DELETE ON TABLE public.legal_clock TO falaj_system;
-GRANT SELECT,INSERT ON TABLE public.legal_clock TO falaj_app;
-
--- Name: COLUMN legal_clock.due_at; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT UPDATE(due_at) ON TABLE public.legal_clock TO falaj_app;
-
--- Name: COLUMN legal_clock.extended_at; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT UPDATE(extended_at) ON TABLE public.legal_clock TO falaj_app;
-
--- Name: COLUMN legal_clock.extension_reason; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT UPDATE(extension_reason) ON TABLE public.legal_clock TO falaj_app;
-
--- Name: COLUMN legal_clock.closed_at; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT UPDATE(closed_at) ON TABLE public.legal_clock TO falaj_app;
-
--- Name: COLUMN legal_clock.closed_by; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT UPDATE(closed_by) ON TABLE public.legal_clock TO falaj_app;
-
--- Name: COLUMN legal_clock.note; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT UPDATE(note) ON TABLE public.legal_clock TO falaj_app;
-
 -- Name: TABLE login_guard; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.login_guard TO falaj_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.login_guard TO falaj_app;
-
--- Name: TABLE machine_hold; Type: ACL; Schema: public; Owner: falaj_owner
-GRANT SELECT,DELETE ON TABLE public.machine_hold TO falaj_system;
-GRANT SELECT ON TABLE public.machine_hold TO falaj_app;
-GRANT SELECT ON TABLE public.machine_hold TO falaj_scheduler;
-GRANT SELECT ON TABLE public.machine_hold TO falaj_worker_api;
 
 -- Name: TABLE model_version; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,INSERT,DELETE ON TABLE public.model_version TO falaj_app;

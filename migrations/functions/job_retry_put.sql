@@ -5,4 +5,4 @@ CREATE OR REPLACE FUNCTION job_retry_put(tenants uuid[], jobs uuid[], retries te
 LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
   UPDATE job SET retry = i.retry::jsonb FROM unnest(tenants, jobs, retries) AS i(tenant_id, job_id, retry)
    WHERE job.tenant_id = i.tenant_id AND job.job_id = i.job_id AND job.submitted_xid = pg_current_xact_id() $$;
-SELECT falaj_system_function('job_retry_put', 'falaj_app');
+SELECT falaj_system_function('job_retry_put', 'falaj_app', 'falaj_scheduler');

@@ -111,4 +111,4 @@ BEGIN
       JOIN job j ON j.tenant_id = tenants[d.ord] AND j.job_id = jobs[d.ord] AND j.submitted_xid = pg_current_xact_id();
   END IF;
 END $$;
-SELECT falaj_system_function('job_submit_many', 'falaj_app');
+SELECT falaj_system_function('job_submit_many', 'falaj_app', 'falaj_scheduler');

@@ -118,6 +118,7 @@ enum errc job_cancel(struct work *w, struct uuid job_id, struct job *ret, struct
 enum errc job_verdict_err(const struct job_submission *s, struct err *e) MUST_CHECK;
 
 extern const struct stmt *const job_stmts[];
+extern const struct stmt *const job_submit_stmts[];    /* what storing submissions alone needs: the leader's, for arrays */
 
 /* Wake-up channels (hints). */
 #define WAKE_SCHEDULER "wake:scheduler"

@@ -96,6 +96,7 @@ static const struct stmt job_retry_put = { .name = "job_retry_put", .params = "U
 
 const struct stmt *const job_stmts[] = { &job_submit_many_stmt, &job_read_many_stmt, &job_get_stmt, &job_events_stmt,
                                          &job_cancel_request, &job_holder, &job_retry_put, NULL };
+const struct stmt *const job_submit_stmts[] = { &job_submit_many_stmt, &job_retry_put, NULL };
 
 struct flat_input {
     int64_t ord;

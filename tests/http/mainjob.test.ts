@@ -245,6 +245,7 @@ describe('a repeated call', () => {
     },
     '/v1/jobs': async () => ({ body: () => ({ name: word(), kind: 'noop' }) }),
     '/v1/jobs:batch': async () => ({ body: () => ({ jobs: [{ name: word(), kind: 'noop' }, { name: word(), kind: 'noop' }] }) }),
+    '/v1/arrays': async () => ({ body: () => ({ array: '0-1', job: { name: word(), kind: 'noop' } }) }),
     '/v1/models': async () => ({ body: () => ({ name: word(), job_id: done.job_id }) }),
     '/v1/deployments': async () => ({ body: () => ({ name: word(), model_id: modelId }) }),
     '/v1/projects': async () => ({ body: () => ({ name: word() }) }),

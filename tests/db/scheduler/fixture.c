@@ -19,6 +19,7 @@
 #include "scheduler/plan_check.h"
 #include "scheduler/plan_gang.h"
 #include "scheduler/duty/due_jobs.h"
+#include "scheduler/duty/arrays.h"
 #include "scheduler/duty/queue_usage.h"
 #include "scheduler/jobs/job_queue.h"
 #include "scheduler/jobs/queue_share.h"
@@ -27,6 +28,7 @@
 #include "scheduler/duty/dependencies.h"
 #include "scheduler/jobs/job_hold.h"
 #include "scheduler/jobs/job_suspend.h"
+#include "scheduler/jobs/array_act.h"
 #include "scheduler/mirror/board.h"
 #include "scheduler/mirror/rules.h"
 #include "scheduler/mirror/snapshot.h"
@@ -96,6 +98,7 @@ void fixture_open_wide(struct fixture *f, int connections)
         secret_stmts, secret_use_stmts, job_dataset_stmts, job_output_stmts, project_stmts, quota_stmts, quota_rule_stmts,
                                                          price_stmts, budget_stmts, usage_stmts, audit_event_stmts,
                                                          job_search_stmts, job_hold_stmts, job_suspend_stmts,
+                                                         job_array_stmts, array_act_stmts,
                                                          dependency_stmts, forecast_stmts,
                                                          outlook_stmts, rules_own_stmts, board_stmts,
                                                          node_state_stmts, registry_stmts,
@@ -105,6 +108,7 @@ void fixture_open_wide(struct fixture *f, int connections)
                                                              plan_apply_stmts, holders_stmts, evict_stmts,
                                                              plan_check_stmts, plan_gang_stmts, reaper_stmts, budget_watch_stmts,
                                                              queue_usage_stmts, due_jobs_stmts, dependencies_stmts,
+                                                             arrays_stmts, job_submit_stmts,
                                                                  tenant_reaper_stmts,
                                                              node_scheduler_stmts, round_scheduler_stmts, system_facts_stmts,
                                                              lease_end_stmts, job_apply_stmts, job_pages_stmts,
@@ -147,8 +151,8 @@ void fixture_exec(struct fixture *f, const char *fmt, ...)
 void fixture_forget_jobs(struct fixture *f)
 {
     fixture_exec(f, "DELETE FROM job_event; DELETE FROM audit_event; DELETE FROM idempotency; DELETE FROM ledger_entry;"
-                    "DELETE FROM usage_record; DELETE FROM attempt_member; DELETE FROM attempt;"
-                    "DELETE FROM job; DELETE FROM job_end;"
+                    "DELETE FROM usage_record; DELETE FROM attempt_member; DELETE FROM attempt; DELETE FROM array_task;"
+                    "DELETE FROM job_array; DELETE FROM job; DELETE FROM job_end;"
                     "UPDATE quota SET used = 0, ended = 0");
 }
 

@@ -158,6 +158,9 @@ static void every_table_of_projects_is_walled_in(void **state)
             " ('%1$s', '%2$s', '%3$s', 'viewer', '%3$s', CASE WHEN %5$s::uuid IS NULL THEN 'tenant' ELSE 'project' END, %5$s);"
             "INSERT INTO quota_rule (tenant_id, rule_id, place, project_id, queue, resource, nominal, created_by) VALUES"
             " ('%1$s', '%2$s', 'queue', %5$s, 'q', 'slots', 1, '%3$s');"
+            "INSERT INTO job_array (tenant_id, array_id, project_id, name, tasks, first_index, step, total, most, template, started,"
+            " created_by) VALUES ('%1$s', '%2$s', %5$s, 'a', '0', 0, 1, 1, 1, '{}', 1, '%3$s');"
+            "INSERT INTO array_task (tenant_id, array_id, task_index, try, job_id) VALUES ('%1$s', '%2$s', 0, 1, '%2$s');"
             "INSERT INTO queue (tenant_id, queue_id, project_id, name, created_by) VALUES ('%1$s', '%2$s', %5$s, 'q', '%3$s');"
             "INSERT INTO secret (tenant_id, secret_id, project_id, name, zone, created_by) VALUES"
             " ('%1$s', '%2$s', %5$s, 's%4$d', 'ae-dxb-1', '%3$s');"
@@ -173,7 +176,7 @@ static void every_table_of_projects_is_walled_in(void **state)
             " VALUES ('%1$s', '%2$s', 1, 'tenant', %5$s, 'q', 'z', 'p', 'cpu', 1, 0, 0, 0)", t, x, u, i, p);
     }
     struct db_text_rows tables = rows_of("SELECT relname FROM pg_class c JOIN pg_policy p ON p.polrelid = c.oid AND p.polname = 'in_projects' ORDER BY 1");
-    assert_int_equal(tables.nrows, 25);
+    assert_int_equal(tables.nrows, 27);
     struct db_session *s = NULL;
     OK(db_session_new(pg_harness_conninfo(pg, "falaj_app", DB), "test", 30000, &s, &e));
     for (size_t i = 0; i < tables.nrows; i++) {
