@@ -13,6 +13,13 @@ CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public;
 -- Name: EXTENSION pg_trgm; Type: COMMENT; Schema: -; Owner: 
 COMMENT ON EXTENSION pg_trgm IS 'text similarity measurement and index searching based on trigrams';
 
+-- Name: attempt_members(); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.attempt_members() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.attempt_members() OWNER TO falaj_owner;
+
 -- Name: attempt_residency(); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.attempt_residency() RETURNS trigger
     LANGUAGE plpgsql
@@ -445,6 +452,13 @@ CREATE FUNCTION public.job_newest_waiting(conditions text) RETURNS text
     -- the body: migrations
 ALTER FUNCTION public.job_newest_waiting(conditions text) OWNER TO falaj_owner;
 
+-- Name: job_nodes_put(uuid[], uuid[], bigint[]); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.job_nodes_put(tenants uuid[], jobs uuid[], nodess bigint[]) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.job_nodes_put(tenants uuid[], jobs uuid[], nodess bigint[]) OWNER TO falaj_system;
+
 -- Name: job_page_of(uuid, uuid, uuid); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.job_page_of(t uuid, after uuid, last uuid, OUT jobs bigint, OUT names text, OUT ids uuid[], OUT facets text[]) RETURNS record
     LANGUAGE sql STABLE
@@ -547,6 +561,7 @@ END) STORED,
     deadline_at timestamp with time zone,
     retry jsonb,
     suspend_requested boolean DEFAULT false NOT NULL,
+    nodes bigint DEFAULT 1 NOT NULL,
     CONSTRAINT job_state_check CHECK (
 CASE
     WHEN (finished_at IS NULL) THEN ((queued = (state = 'PENDING'::text)) AND (state = ANY ('{PENDING,ADMITTED,RUNNING,STARTING,HELD,PREEMPTING,COMPLETING,SUSPENDED}'::text[])))
@@ -574,6 +589,9 @@ COMMENT ON COLUMN public.job.retry IS '{max, on, backoff_s} (scheduler/jobs/retr
 
 -- Name: COLUMN job.suspend_requested; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON COLUMN public.job.suspend_requested IS 'It becomes SUSPENDED when its machine has ended it';
+
+-- Name: COLUMN job.nodes; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.job.nodes IS 'Machines that it runs on at once, each with its slots, GPUs and memory';
 
 -- Name: job_rows(uuid[], uuid[]); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.job_rows(tenants uuid[], jobs uuid[]) RETURNS SETOF public.job
@@ -659,7 +677,7 @@ CREATE FUNCTION public.login_find(tenant_name text, user_name text) RETURNS TABL
 ALTER FUNCTION public.login_find(tenant_name text, user_name text) OWNER TO falaj_system;
 
 -- Name: machine_kinds(text, bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
-CREATE FUNCTION public.machine_kinds(in_pool text, most bigint) RETURNS TABLE(zone text, pool text, flavor text, gpu_model text, gpu_shared boolean, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint, used_slots bigint, used_gpus bigint, used_cpu_milli bigint, used_memory_bytes bigint, held text, machines bigint)
+CREATE FUNCTION public.machine_kinds(in_pool text, most bigint) RETURNS TABLE(zone text, pool text, flavor text, gpu_model text, gpu_shared boolean, programs boolean, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint, used_slots bigint, used_gpus bigint, used_cpu_milli bigint, used_memory_bytes bigint, held text, machines bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     -- the body: migrations
@@ -831,7 +849,7 @@ CREATE FUNCTION public.queue_known(in_name text) RETURNS boolean
 ALTER FUNCTION public.queue_known(in_name text) OWNER TO falaj_system;
 
 -- Name: queue_machines(bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
-CREATE FUNCTION public.queue_machines(most bigint) RETURNS TABLE(machine uuid, is_ready boolean, zone text, pool text, flavor text, gpu_model text, gpu_shared boolean, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint)
+CREATE FUNCTION public.queue_machines(most bigint) RETURNS TABLE(machine uuid, is_ready boolean, zone text, pool text, flavor text, gpu_model text, gpu_shared boolean, programs boolean, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     -- the body: migrations
@@ -1205,6 +1223,7 @@ CREATE TABLE public.attempt (
     evict_why text DEFAULT ''::text NOT NULL,
     cancel_asked boolean DEFAULT false NOT NULL,
     cause text DEFAULT ''::text NOT NULL,
+    nodes bigint DEFAULT 1 NOT NULL,
     CONSTRAINT attempt_check2 CHECK (((evict_until IS NULL) = (evict_for IS NULL))),
     CONSTRAINT attempt_evict_why_check CHECK ((length(evict_why) <= 200)),
     CONSTRAINT attempt_state_check CHECK (
@@ -1228,6 +1247,43 @@ COMMENT ON COLUMN public.attempt.cancel_asked IS 'Its job was asked to stop whil
 
 -- Name: COLUMN attempt.cause; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON COLUMN public.attempt.cause IS 'Why it failed (scheduler/jobs/retry_cause.def); empty: it did not';
+
+-- Name: COLUMN attempt.nodes; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.attempt.nodes IS 'Its machines; slots, gpus, cpu_milli and memory_bytes are those of all together, node_id is that of rank 0';
+
+-- Name: attempt_member; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.attempt_member (
+    tenant_id uuid NOT NULL,
+    attempt_id uuid NOT NULL,
+    rank bigint NOT NULL,
+    job_id uuid NOT NULL,
+    node_id uuid NOT NULL,
+    slots bigint NOT NULL,
+    gpus bigint NOT NULL,
+    cpu_milli bigint NOT NULL,
+    memory_bytes bigint NOT NULL,
+    gpu_milli bigint NOT NULL,
+    devices bigint NOT NULL,
+    state text DEFAULT 'LEASED'::text NOT NULL,
+    live boolean DEFAULT true NOT NULL,
+    lease_until timestamp with time zone NOT NULL,
+    endpoint text,
+    leased_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    started_at timestamp with time zone,
+    finished_at timestamp with time zone,
+    CONSTRAINT attempt_member_check CHECK (
+CASE
+    WHEN live THEN ((finished_at IS NULL) AND (state = ANY ('{LEASED,STARTING,RUNNING}'::text[])))
+    ELSE ((finished_at IS NOT NULL) AND (state = ANY ('{SUCCEEDED,FAILED,PREEMPTED,CANCELLED,LEASE_RETURNED,LEASE_EXPIRED,FENCED}'::text[])))
+END),
+    CONSTRAINT attempt_member_rank_check CHECK (((rank >= 0) AND (rank <= 63)))
+)
+WITH (fillfactor='60');
+ALTER TABLE ONLY public.attempt_member FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.attempt_member OWNER TO falaj_owner;
+
+-- Name: TABLE attempt_member; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON TABLE public.attempt_member IS 'Machines of attempts that run on more than one, by rank, with what each holds there';
 
 -- Name: audit_anchor; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.audit_anchor (
@@ -1593,6 +1649,8 @@ CREATE TABLE public.node (
     gpu_model text DEFAULT ''::text NOT NULL,
     gpu_shared boolean DEFAULT false NOT NULL,
     devices jsonb DEFAULT '[]'::jsonb NOT NULL,
+    gangs boolean DEFAULT false NOT NULL,
+    programs boolean DEFAULT true NOT NULL,
     CONSTRAINT node_flavor_check CHECK ((flavor ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
     CONSTRAINT node_reason_check CHECK ((length(reason) <= 512)),
     CONSTRAINT node_slots_check CHECK (((slots >= 0) AND (slots <= 4096))),
@@ -1606,6 +1664,12 @@ COMMENT ON COLUMN public.node.cpu_milli IS '0: not said, its slots stand for the
 
 -- Name: COLUMN node.gpu_shared; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON COLUMN public.node.gpu_shared IS 'Its devices keep jobs apart that have shares of one';
+
+-- Name: COLUMN node.gangs; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.node.gangs IS 'Its agent runs parts of jobs on several machines';
+
+-- Name: COLUMN node.programs; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.node.programs IS 'It starts programs of tenants (jobs of kind run)';
 
 -- Name: project; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.project (
@@ -2552,6 +2616,45 @@ END),
 ALTER TABLE ONLY public.ledger_entry FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.ledger_entry OWNER TO falaj_owner;
 
+-- Name: legal_clock; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.legal_clock (
+    tenant_id uuid NOT NULL,
+    clock_id uuid NOT NULL,
+    kind text NOT NULL,
+    zone text NOT NULL,
+    reference text NOT NULL,
+    law text DEFAULT ''::text NOT NULL,
+    opened_at timestamp with time zone NOT NULL,
+    first_due_at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    opened_by uuid NOT NULL,
+    extended_at timestamp with time zone,
+    extension_reason text,
+    closed_at timestamp with time zone,
+    closed_by uuid,
+    note text,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT legal_clock_check CHECK (((first_due_at > opened_at) AND (first_due_at <= (opened_at + '301 years'::interval)))),
+    CONSTRAINT legal_clock_check1 CHECK (((extended_at IS NULL) = (extension_reason IS NULL))),
+    CONSTRAINT legal_clock_check2 CHECK (
+CASE
+    WHEN (extended_at IS NULL) THEN (due_at = first_due_at)
+    ELSE ((kind <> ALL (ARRAY['breach'::text, 'retention'::text])) AND (due_at > first_due_at) AND (due_at <= (first_due_at + '63 days'::interval)))
+END),
+    CONSTRAINT legal_clock_check3 CHECK ((((closed_at IS NULL) = (closed_by IS NULL)) AND ((closed_at IS NULL) = (note IS NULL)))),
+    CONSTRAINT legal_clock_extension_reason_check CHECK (((length(extension_reason) >= 1) AND (length(extension_reason) <= 1024))),
+    CONSTRAINT legal_clock_kind_check CHECK ((kind = ANY (ARRAY['access'::text, 'erasure'::text, 'rectification'::text, 'objection'::text, 'breach'::text, 'retention'::text]))),
+    CONSTRAINT legal_clock_law_check CHECK ((length(law) <= 1280)),
+    CONSTRAINT legal_clock_note_check CHECK (((length(note) >= 1) AND (length(note) <= 1024))),
+    CONSTRAINT legal_clock_opened_at_check CHECK ((opened_at >= '1970-01-01 00:00:00+00'::timestamp with time zone)),
+    CONSTRAINT legal_clock_reference_check CHECK (((length(reference) >= 1) AND (length(reference) <= 128)))
+);
+ALTER TABLE ONLY public.legal_clock FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.legal_clock OWNER TO falaj_owner;
+
+-- Name: TABLE legal_clock; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON TABLE public.legal_clock IS 'Terms that a law sets: opened for a request or breach, extended at most once, closed';
+
 -- Name: login_guard; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.login_guard (
     key bytea NOT NULL,
@@ -2562,6 +2665,41 @@ CREATE TABLE public.login_guard (
     CONSTRAINT login_guard_key_check CHECK ((length(key) = 32))
 );
 ALTER TABLE public.login_guard OWNER TO falaj_owner;
+
+-- Name: machine_hold; Type: VIEW; Schema: public; Owner: falaj_owner
+CREATE VIEW public.machine_hold WITH (security_invoker='true') AS
+ SELECT a.node_id,
+    a.tenant_id,
+    a.attempt_id,
+    a.job_id,
+    a.slots,
+    a.gpus,
+    a.cpu_milli,
+    a.memory_bytes,
+    a.gpu_milli,
+    a.devices,
+    a.state,
+    a.leased_at,
+    a.started_at
+   FROM public.attempt a
+  WHERE (a.live AND (a.nodes = 1))
+UNION ALL
+ SELECT m.node_id,
+    m.tenant_id,
+    m.attempt_id,
+    m.job_id,
+    m.slots,
+    m.gpus,
+    m.cpu_milli,
+    m.memory_bytes,
+    m.gpu_milli,
+    m.devices,
+    m.state,
+    m.leased_at,
+    m.started_at
+   FROM public.attempt_member m
+  WHERE m.live;
+ALTER TABLE public.machine_hold OWNER TO falaj_owner;
 
 -- Name: model_version; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.model_version (
@@ -3419,6 +3557,14 @@ ALTER TABLE ONLY public.array_task
 ALTER TABLE ONLY public.array_task
     ADD CONSTRAINT array_task_tenant_id_job_id_key UNIQUE (tenant_id, job_id);
 
+-- Name: attempt_member attempt_member_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.attempt_member
+    ADD CONSTRAINT attempt_member_pkey PRIMARY KEY (tenant_id, attempt_id, rank);
+
+-- Name: attempt_member attempt_member_tenant_id_attempt_id_node_id_key; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.attempt_member
+    ADD CONSTRAINT attempt_member_tenant_id_attempt_id_node_id_key UNIQUE (tenant_id, attempt_id, node_id);
+
 -- Name: attempt attempt_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.attempt
     ADD CONSTRAINT attempt_pkey PRIMARY KEY (tenant_id, attempt_id);
@@ -3666,6 +3812,10 @@ ALTER TABLE ONLY public.key_rewrap
 -- Name: ledger_entry ledger_entry_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.ledger_entry
     ADD CONSTRAINT ledger_entry_pkey PRIMARY KEY (tenant_id, transaction_id, line);
+
+-- Name: legal_clock legal_clock_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.legal_clock
+    ADD CONSTRAINT legal_clock_pkey PRIMARY KEY (tenant_id, clock_id);
 
 -- Name: login_guard login_guard_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.login_guard
@@ -3960,6 +4110,9 @@ CREATE INDEX attempt_live ON public.attempt USING btree (node_id, attempt_id) WH
 -- Name: attempt_live_tenant; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX attempt_live_tenant ON public.attempt USING btree (tenant_id, attempt_id) WHERE live;
 
+-- Name: attempt_member_live; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX attempt_member_live ON public.attempt_member USING btree (node_id, attempt_id) WHERE live;
+
 -- Name: attempt_notice; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX attempt_notice ON public.attempt USING btree (node_id, attempt_id) WHERE (live AND (cancel_asked OR (evict_until IS NOT NULL)));
 
@@ -4101,6 +4254,12 @@ CREATE UNIQUE INDEX key_rewrap_one ON public.key_rewrap USING btree (tenant_id, 
 -- Name: ledger_entry_at; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX ledger_entry_at ON public.ledger_entry USING btree (tenant_id, at) WHERE (line = 1);
 
+-- Name: legal_clock_due; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX legal_clock_due ON public.legal_clock USING btree (tenant_id, due_at, clock_id);
+
+-- Name: legal_clock_open; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX legal_clock_open ON public.legal_clock USING btree (tenant_id, due_at, clock_id) WHERE (closed_at IS NULL);
+
 -- Name: login_guard_age; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX login_guard_age ON public.login_guard USING btree (seen_at);
 
@@ -4203,6 +4362,9 @@ CREATE INDEX usage_record_at ON public.usage_record USING btree (tenant_id, ende
 -- Name: user_group_name; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE UNIQUE INDEX user_group_name ON public.user_group USING btree (tenant_id, lower(name));
 
+-- Name: attempt attempt_members; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER attempt_members AFTER UPDATE ON public.attempt FOR EACH ROW WHEN (((new.nodes > 1) AND (new.state <> old.state))) EXECUTE FUNCTION public.attempt_members();
+
 -- Name: attempt attempt_residency; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER attempt_residency AFTER INSERT ON public.attempt REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION public.attempt_residency();
 
@@ -4253,6 +4415,10 @@ ALTER TABLE public.array_task ENABLE ALWAYS TRIGGER audit_shadow;
 -- Name: attempt audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.attempt FOR EACH ROW WHEN (((SESSION_USER)::text <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::text[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.attempt ENABLE ALWAYS TRIGGER audit_shadow;
+
+-- Name: attempt_member audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.attempt_member FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.attempt_member ENABLE ALWAYS TRIGGER audit_shadow;
 
 -- Name: audit_anchor audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.audit_anchor FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -4433,6 +4599,10 @@ ALTER TABLE public.key_rewrap ENABLE ALWAYS TRIGGER audit_shadow;
 -- Name: ledger_entry audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.ledger_entry FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.ledger_entry ENABLE ALWAYS TRIGGER audit_shadow;
+
+-- Name: legal_clock audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.legal_clock FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.legal_clock ENABLE ALWAYS TRIGGER audit_shadow;
 
 -- Name: login_guard audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.login_guard FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -4634,6 +4804,10 @@ ALTER TABLE public.array_task ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.attempt FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.attempt ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
+-- Name: attempt_member audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.attempt_member FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.attempt_member ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
 -- Name: audit_anchor audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.audit_anchor FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.audit_anchor ENABLE ALWAYS TRIGGER audit_shadow_truncate;
@@ -4813,6 +4987,10 @@ ALTER TABLE public.key_rewrap ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 -- Name: ledger_entry audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.ledger_entry FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.ledger_entry ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
+-- Name: legal_clock audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.legal_clock FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.legal_clock ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
 -- Name: login_guard audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.login_guard FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -5004,7 +5182,7 @@ CREATE TRIGGER job_fixed AFTER INSERT OR UPDATE OF name, kind, queue, slots, gpu
 ALTER TABLE public.job ENABLE ALWAYS TRIGGER job_fixed;
 
 -- Name: job job_reshape; Type: TRIGGER; Schema: public; Owner: falaj_owner
-CREATE TRIGGER job_reshape AFTER UPDATE OF project_id, queue, kind, data_class, zone, pool, slots, gpus, class, cpu_milli, memory_bytes, gpu_milli, gpu_models ON public.job FOR EACH ROW EXECUTE FUNCTION public.job_shape_keep();
+CREATE TRIGGER job_reshape AFTER UPDATE OF project_id, queue, kind, data_class, zone, pool, slots, gpus, class, cpu_milli, memory_bytes, gpu_milli, gpu_models, nodes ON public.job FOR EACH ROW EXECUTE FUNCTION public.job_shape_keep();
 ALTER TABLE public.job ENABLE ALWAYS TRIGGER job_reshape;
 
 -- Name: job job_shape; Type: TRIGGER; Schema: public; Owner: falaj_owner
@@ -5098,6 +5276,10 @@ ALTER TABLE ONLY public.array_task
 -- Name: array_task array_task_tenant_id_job_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.array_task
     ADD CONSTRAINT array_task_tenant_id_job_id_fkey FOREIGN KEY (tenant_id, job_id) REFERENCES public.job(tenant_id, job_id);
+
+-- Name: attempt_member attempt_member_tenant_id_attempt_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.attempt_member
+    ADD CONSTRAINT attempt_member_tenant_id_attempt_id_fkey FOREIGN KEY (tenant_id, attempt_id) REFERENCES public.attempt(tenant_id, attempt_id);
 
 -- Name: audit_backlog audit_backlog_tenant_id_event_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.audit_backlog
@@ -5314,6 +5496,10 @@ ALTER TABLE ONLY public.key_rewrap
 -- Name: key_rewrap key_rewrap_zone_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.key_rewrap
     ADD CONSTRAINT key_rewrap_zone_fkey FOREIGN KEY (zone) REFERENCES public.zone(code);
+
+-- Name: legal_clock legal_clock_zone_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.legal_clock
+    ADD CONSTRAINT legal_clock_zone_fkey FOREIGN KEY (zone) REFERENCES public.zone(code);
 
 -- Name: model model_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.model
@@ -5552,6 +5738,9 @@ ALTER TABLE public.array_task ENABLE ROW LEVEL SECURITY;
 
 -- Name: attempt; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.attempt ENABLE ROW LEVEL SECURITY;
+
+-- Name: attempt_member; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.attempt_member ENABLE ROW LEVEL SECURITY;
 
 -- Name: audit_anchor; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.audit_anchor ENABLE ROW LEVEL SECURITY;
@@ -5793,6 +5982,9 @@ ALTER TABLE public.key_rewrap ENABLE ROW LEVEL SECURITY;
 -- Name: ledger_entry; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.ledger_entry ENABLE ROW LEVEL SECURITY;
 
+-- Name: legal_clock; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.legal_clock ENABLE ROW LEVEL SECURITY;
+
 -- Name: model; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.model ENABLE ROW LEVEL SECURITY;
 
@@ -5834,6 +6026,9 @@ CREATE POLICY own_tenant ON public.array_task TO falaj_app USING ((tenant_id = (
 
 -- Name: attempt own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.attempt TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
+
+-- Name: attempt_member own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY own_tenant ON public.attempt_member TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
 -- Name: audit_anchor own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.audit_anchor TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
@@ -5960,6 +6155,9 @@ CREATE POLICY own_tenant ON public.key_rewrap TO falaj_app USING ((tenant_id = (
 
 -- Name: ledger_entry own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.ledger_entry TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
+
+-- Name: legal_clock own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY own_tenant ON public.legal_clock TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
 -- Name: model own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.model TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
@@ -6120,6 +6318,9 @@ CREATE POLICY system ON public.array_task TO falaj_owner, falaj_system, falaj_wo
 -- Name: attempt system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.attempt TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
+-- Name: attempt_member system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.attempt_member TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
 -- Name: audit_anchor system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.audit_anchor TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
@@ -6248,6 +6449,9 @@ CREATE POLICY system ON public.key_rewrap TO falaj_owner, falaj_system, falaj_wo
 
 -- Name: ledger_entry system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.ledger_entry TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
+-- Name: legal_clock system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.legal_clock TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
 -- Name: model system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.model TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
@@ -6557,6 +6761,10 @@ GRANT ALL ON FUNCTION public.job_counts(t uuid, below uuid, floor uuid, kind tex
 REVOKE ALL ON FUNCTION public.job_find(t uuid, below uuid, floor uuid, is_queued boolean, live text[], ended text[], kind text, project uuid, creator uuid, zone text, pool text, q text, after timestamp with time zone, before timestamp with time zone, most bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.job_find(t uuid, below uuid, floor uuid, is_queued boolean, live text[], ended text[], kind text, project uuid, creator uuid, zone text, pool text, q text, after timestamp with time zone, before timestamp with time zone, most bigint) TO falaj_app;
 
+-- Name: FUNCTION job_nodes_put(tenants uuid[], jobs uuid[], nodess bigint[]); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.job_nodes_put(tenants uuid[], jobs uuid[], nodess bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.job_nodes_put(tenants uuid[], jobs uuid[], nodess bigint[]) TO falaj_app;
+
 -- Name: FUNCTION job_read_many(tenants uuid[], jobs uuid[]); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.job_read_many(tenants uuid[], jobs uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.job_read_many(tenants uuid[], jobs uuid[]) TO falaj_app;
@@ -6831,6 +7039,12 @@ GRANT SELECT,DELETE ON TABLE public.attempt TO falaj_system;
 
 -- Name: COLUMN attempt.cancel_asked; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT UPDATE(cancel_asked) ON TABLE public.attempt TO falaj_system;
+
+-- Name: TABLE attempt_member; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.attempt_member TO falaj_system;
+GRANT SELECT ON TABLE public.attempt_member TO falaj_app;
+GRANT SELECT,UPDATE ON TABLE public.attempt_member TO falaj_worker_api;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.attempt_member TO falaj_scheduler;
 
 -- Name: TABLE audit_anchor; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.audit_anchor TO falaj_system;
@@ -7155,9 +7369,37 @@ GRANT SELECT ON TABLE public.ledger_entry TO falaj_app;
 GRANT SELECT,INSERT ON TABLE public.ledger_entry TO falaj_scheduler;
 GRANT INSERT ON TABLE public.ledger_entry TO falaj_worker_api;
 
+-- Name: TABLE legal_clock; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.legal_clock TO falaj_system;
+GRANT SELECT,INSERT ON TABLE public.legal_clock TO falaj_app;
+
+-- Name: COLUMN legal_clock.due_at; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(due_at) ON TABLE public.legal_clock TO falaj_app;
+
+-- Name: COLUMN legal_clock.extended_at; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(extended_at) ON TABLE public.legal_clock TO falaj_app;
+
+-- Name: COLUMN legal_clock.extension_reason; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(extension_reason) ON TABLE public.legal_clock TO falaj_app;
+
+-- Name: COLUMN legal_clock.closed_at; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(closed_at) ON TABLE public.legal_clock TO falaj_app;
+
+-- Name: COLUMN legal_clock.closed_by; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(closed_by) ON TABLE public.legal_clock TO falaj_app;
+
+-- Name: COLUMN legal_clock.note; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(note) ON TABLE public.legal_clock TO falaj_app;
+
 -- Name: TABLE login_guard; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.login_guard TO falaj_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.login_guard TO falaj_app;
+
+-- Name: TABLE machine_hold; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.machine_hold TO falaj_system;
+GRANT SELECT ON TABLE public.machine_hold TO falaj_app;
+GRANT SELECT ON TABLE public.machine_hold TO falaj_scheduler;
+GRANT SELECT ON TABLE public.machine_hold TO falaj_worker_api;
 
 -- Name: TABLE model_version; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,INSERT,DELETE ON TABLE public.model_version TO falaj_app;

@@ -23,6 +23,7 @@ export const NAV: Group[] = [
     items: [
       { to: '/', key: 'nav.overview', letter: 'o' },
       { to: '/jobs', key: 'nav.jobs', perm: 'job:read', letter: 'j' },
+      { to: '/arrays', key: 'nav.arrays', perm: 'job:read' },
       { to: '/queue', key: 'nav.clock', perm: 'job:read', letter: 'l' },
       { to: '/experiments', key: 'nav.experiments', perm: 'job:read', letter: 'e' },
       { to: '/datasets', key: 'nav.datasets', perm: 'dataset:read', letter: 'd' },

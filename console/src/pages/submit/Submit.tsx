@@ -6,9 +6,13 @@ import {
   Button,
   Form,
   FormGroup,
+  FormHelperText,
   FormSelect,
   FormSelectOption,
   FormSelectOptionGroup,
+  HelperText,
+  HelperTextItem,
+  TextInput,
 } from '@patternfly/react-core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
@@ -84,6 +88,51 @@ function Begin({ sets, begin }: { sets: Schemas['dataset'][]; begin: (request: J
   );
 }
 
+/** One job, or an array of them; where it leads. */
+async function submit(array: string, job: Json): Promise<string> {
+  if (array === '') return `/jobs/${(await change('POST', '/v1/jobs', job as Written)).job_id!}`;
+  return `/arrays/${(await change('POST', '/v1/arrays', { array, job } as unknown as Written)).array_id}`;
+}
+
+/** An array's faults stand below its job: there they are those of the form. */
+const ofJob = (p: Problem): Problem =>
+  Object.assign(Object.create(p) as Problem, {
+    fields: p.fields.map((f) => ({ ...f, path: f.path.replace(/^job\./, '') })),
+  });
+
+function Tasks({
+  value,
+  onChange,
+  fault,
+}: {
+  value: string;
+  onChange: (v: string) => void;
+  fault: string | undefined;
+}) {
+  const { t } = useTranslation();
+  return (
+    <FormGroup label={t('submit.array')} fieldId="f-array">
+      <TextInput
+        id="f-array"
+        dir="ltr"
+        value={value}
+        placeholder="0-99%8"
+        aria-describedby="f-array-help"
+        validated={fault === undefined ? 'default' : 'error'}
+        onChange={(_e, v) => onChange(v)}
+      />
+      <FormHelperText>
+        <HelperText>
+          <HelperTextItem id="f-array-help" variant={fault === undefined ? 'default' : 'error'}>
+            {fault ??
+              t('submit.arrayHelp', { form: '\u2066FIRST-LAST[:STEP][%MOST]\u2069', index: '\u2066{{index}}\u2069' })}
+          </HelperTextItem>
+        </HelperText>
+      </FormHelperText>
+    </FormGroup>
+  );
+}
+
 function Editor({ sets, first, place }: { sets: Schemas['dataset'][]; first: Json; place: string }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
@@ -97,6 +146,7 @@ function Editor({ sets, first, place }: { sets: Schemas['dataset'][]; first: Jso
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<unknown>(null);
   const [loose, setLoose] = useState<FieldFault[]>([]);
+  const [tasks, setTasks] = useState('');
 
   const focusFirst = (paths: string[]): void => {
     const at = fieldsOf(kindOf(draft.request)).find((f) =>
@@ -113,17 +163,17 @@ function Editor({ sets, first, place }: { sets: Schemas['dataset'][]; first: Jso
     if (own.length > 0) return focusFirst(own.map((f) => f.path.join('.')));
     setBusy(true);
     try {
-      const made = await change('POST', '/v1/jobs', draft.request as Written);
+      const to = await submit(tasks.trim(), draft.request);
       kept.drop();
       await forget('/v1/jobs');
-      await navigate({ to: `/jobs/${made.job_id!}` });
+      await navigate({ to });
     } catch (p) {
       setProblem(p);
       if (p instanceof Problem) {
         const placed: FieldFault[] = [];
         setLoose(
           placeFaults(
-            p,
+            ofJob(p),
             JOB_FIELDS.map((f) => f.path),
             (path, fault) => placed.push({ ...fault, path }),
           ),
@@ -164,6 +214,7 @@ function Editor({ sets, first, place }: { sets: Schemas['dataset'][]; first: Jso
           }}
         >
           <RequestForm draft={draft} sets={sets} eager={eager} />
+          <Tasks value={tasks} onChange={setTasks} fault={loose.find((f) => f.path === 'array')?.detail} />
           {problem !== null && (
             <Note variant="danger" title={text(problem)}>
               {(loose.length > 0 || !(problem instanceof Problem) || problem.fields.length === 0) && (
@@ -211,7 +262,7 @@ export function Submit() {
       name={t('nav.newJob')}
       title={t('nav.newJob')}
       crumbs={[[t('nav.jobs'), '/jobs']]}
-      api={['POST /v1/jobs:check', 'POST /v1/jobs']}
+      api={['POST /v1/jobs:check', 'POST /v1/jobs', 'POST /v1/arrays']}
       cli={[
         cliOf({ name: 'NAME', kind: USUAL, spec: { dataset_id: 'DATASET' } }),
         'falaj job submit --file request.json',

@@ -23,6 +23,9 @@ export async function seed(t) {
   const wide = { name: 'wants the whole machine', kind: 'noop', slots, spec: {} };
   t.ids.waiting = (await t.tenant('POST', '/v1/jobs', wide)).job_id;
   t.ids.never = (await t.tenant('POST', '/v1/jobs', { name: 'poolless', kind: 'noop', pool: 'h100', spec: {} })).job_id;
+  const array = { array: '0-99%3', job: { name: 'sweep', kind: 'noop', pool: 'h100', spec: {}, force_queue: true } };
+  t.ids.array = (await t.tenant('POST', '/v1/arrays', array)).array_id;
+  await until('tasks', async () => (await t.tenant('GET', `/v1/arrays/${t.ids.array}`)).live === 3);
   // What a real crash writes, in the colours of a terminal and over two executions.
   const said = [
     ['stdout', 1, 'epoch 1: loss 1.92, error 0.31'],
@@ -48,6 +51,8 @@ const compared = (tab) => (ids) => `/experiments/compare?runs=${ids.job.slice(4)
 
 export default [
   { name: 'jobs', path: '/jobs', as: 'engineer' },
+  { name: 'arrays', path: '/arrays', as: 'engineer', wait: 'tbody tr' },
+  { name: 'array', path: (ids) => `/arrays/${ids.array}`, as: 'engineer', wait: 'tbody tr' },
   { name: 'clock', path: '/queue', as: 'engineer', wait: '.clock-steps polygon' },
   { name: 'clock-platform', path: '/queue/platform?hours=6', as: 'operator', wait: '.clock-steps polygon' },
   { name: 'job', path: (ids) => `/jobs/${ids.job}`, as: 'engineer', wait: '.timeline li' },
