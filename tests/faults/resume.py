@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """resume.py - kill -9 of a training's process and of its worker at random points, and a job of a higher class that sends it
-away: the model has the same bytes.
+away: the model has the same bytes. The same of a batch, and its result.
 
 usage: tests/faults/resume.py [--kills N] [--seed N]
 The worker that goes on is another process without any file of the one that was killed: its folder is emptied between. A kill is
@@ -11,6 +11,7 @@ import argparse, json, os, random, shutil, signal, subprocess, sys, time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 from platform_falaj import Platform, log, share, until
 
+COPIES = 20                              # of the digits, in the table of a batch
 SPEC = {"epochs": 400, "hidden": [64, 64], "batch_size": 16, "seed": 7, "checkpoint_every": 1}
 OVER = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "REJECTED")
 
@@ -19,9 +20,16 @@ def children(pid):
     return [int(x) for x in subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True).stdout.split()]
 
 
-def submit(api, data, **more):
-    job = {"name": "resumed", "kind": "train", "spec": {"dataset_id": data, **SPEC}, "max_attempts": 10, **more}
+def submit(api, work):
+    kind, spec = work
+    job = {"name": "resumed", "kind": kind, "spec": spec, "max_attempts": 10}
     return api.must("POST", "/v1/jobs", job, key=os.urandom(8).hex())["job_id"]
+
+
+def upload(api, name, text, **more):
+    data = api.must("POST", "/v1/datasets", {"name": name, **more})["dataset_id"]
+    api.must("POST", f"/v1/datasets/{data}/versions", text, headers={"Content-Type": "text/csv"})
+    return data
 
 
 def plain(job_id):
@@ -63,12 +71,12 @@ def kill(p, what):
     return bool(victims)
 
 
-def send_away(p, api, data, want):
+def send_away(p, api, work, want):
     """A job that needs the whole machine, twice; the second time the worker becomes another without any file of the first."""
     faults = []
-    p.sql_text("INSERT INTO priority_class (class, value) VALUES ('urgent', 10) RETURNING class")
+    p.sql_text("INSERT INTO priority_class (class, value) VALUES ('urgent', 10) ON CONFLICT DO NOTHING RETURNING class")
     slots = int(p.sql_text("SELECT slots FROM node WHERE state = 'READY'"))
-    job = submit(api, data)
+    job = submit(api, work)
     for again in range(2):
         until("a checkpoint of this attempt", lambda: int(p.sql_text(
             f"SELECT count(*) FROM checkpoint c JOIN job j USING (tenant_id, job_id) WHERE c.job_id = '{plain(job)}'"
@@ -88,16 +96,51 @@ def send_away(p, api, data, want):
     # The urgent job whose worker was killed comes back, and may send away once more what began meanwhile.
     times = told.count("PREEMPTED")
     if end["state"] != "COMPLETED" or digest(p, job) != want or times < 2 or states.count("PREEMPTING") != times:
-        faults.append(f"sent away: {end['state']}, {told}, {states}, model {digest(p, job)[:12]} of {want[:12]}")
+        faults.append(f"sent away: {end['state']}, {told}, {states}, output {digest(p, job)[:12]} of {want[:12]}")
     if not went_on(p, job):
         faults.append("it did not go on from a checkpoint")
     log(f"sent away: {end['state']}, {told}, {'the same bytes' if digest(p, job) == want else 'OTHER BYTES'}")
     return faults
 
 
+def run_all(p, api, work, kills):
+    """Undisturbed, then killed `kills` times, then sent away. (digest, how many went on, faults)"""
+    job, faults, resumed = submit(api, work), [], 0
+    until("an undisturbed run ends", lambda: ended(api, job), 180)
+    want = digest(p, job)
+    for i in range(kills):
+        what = ("child", "worker")[i % 2]
+        job = submit(api, work)
+        until("a checkpoint", lambda: kept(p, job) or ended(api, job), 120)
+        time.sleep(random.uniform(0, 0.5))
+        if not kill(p, what):
+            faults.append("there was nothing to kill")
+        until("the job ends", lambda: ended(api, job), 180)
+        end = ended(api, job)
+        resumed += went_on(p, job)
+        if end["state"] != "COMPLETED" or digest(p, job) != want:
+            faults.append(f"{what}: {end['state']} {end['message']}, output {digest(p, job)[:12]} of {want[:12]}")
+        log(f"{work[0]}, {what}: {end['state']}, {'the same bytes' if digest(p, job) == want else 'OTHER BYTES'}")
+    faults += send_away(p, api, work, want)
+    if resumed < kills:
+        faults.append(f"{work[0]}: {resumed} of {kills} went on from a checkpoint")
+    return want, resumed, faults
+
+
+def batch_of(api, data, text):
+    """A wide model, so that its rows take a while, and a table of many rows."""
+    spec = {"dataset_id": data, "epochs": 1, "hidden": [2048, 2048], "batch_size": 64, "seed": 7}
+    job = submit(api, ("train", spec))
+    until("the batch's model is there", lambda: ended(api, job), 300)
+    model = api.must("POST", "/v1/models", {"name": "wide", "job_id": job})["model_id"]
+    head, rows = text.split(b"\n", 1)
+    many = upload(api, "many", head + b"\n" + rows * COPIES, label_column="label", classes=10)
+    return "batch", {"model_id": model, "dataset_id": many}
+
+
 def main():
     ap = argparse.ArgumentParser()
-    ap.add_argument("--kills", type=int, default=share("kills of a training", 2, 20))
+    ap.add_argument("--kills", type=int, default=share("kills of a training and of a batch", 2, 20))
     ap.add_argument("--seed", type=int, default=int(time.time()))
     a = ap.parse_args()
     random.seed(a.seed)
@@ -108,33 +151,17 @@ def main():
     p.zone()
     p.wait_node()
     _, api = p.tenant("resume")
-    data = api.must("POST", "/v1/datasets", {"name": "digits", "label_column": "label", "classes": 10})["dataset_id"]
     with open(os.path.join(os.environ.get("FALAJ_SRC", "."), "datasets/digits/digits.csv"), "rb") as f:
-        api.must("POST", f"/v1/datasets/{data}/versions", f.read(), headers={"Content-Type": "text/csv"})
-    job = submit(api, data)
-    until("an undisturbed run ends", lambda: ended(api, job), 180)
-    want, faults, resumed = digest(p, job), [], 0
-    for i in range(a.kills):
-        what = ("child", "worker")[i % 2]
-        job = submit(api, data)
-        until("a checkpoint", lambda: kept(p, job) or ended(api, job), 120)
-        time.sleep(random.uniform(0, 0.5))
-        if not kill(p, what):
-            faults.append("there was nothing to kill")
-        until("the job ends", lambda: ended(api, job), 180)
-        end = ended(api, job)
-        resumed += went_on(p, job)
-        if end["state"] != "COMPLETED" or digest(p, job) != want:
-            faults.append(f"{what}: {end['state']} {end['message']}, model {digest(p, job)[:12]} of {want[:12]}")
-        log(f"{what}: {end['state']}, {'the same bytes' if digest(p, job) == want else 'OTHER BYTES'}")
-    faults += send_away(p, api, data, want)
-    if resumed < a.kills:
-        faults.append(f"{resumed} of {a.kills} went on from a checkpoint")
+        text = f.read()
+    data = upload(api, "digits", text, label_column="label", classes=10)
+    model, resumed, faults = run_all(p, api, ("train", {"dataset_id": data, **SPEC}), a.kills)
+    result, again, more = run_all(p, api, batch_of(api, data, text), a.kills)
+    faults += more
     until("no checkpoint outlives its job",
           lambda: p.sql_text("SELECT count(*) FROM object WHERE kind = 'checkpoint'") == "0", 60)
     broken = p.sql_text("SELECT coalesce(string_agg(name, ','), '') FROM invariants_check() WHERE violations > 0")
     faults += [f"invariants: {broken}"] if broken else []
-    print(json.dumps({"kills": a.kills, "resumed": resumed, "model": want, "seed": a.seed, "faults": faults}))
+    print(json.dumps({"kills": a.kills, "resumed": resumed + again, "model": model, "result": result, "seed": a.seed, "faults": faults}))
     p.finish(faults)
 
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* type_batch.c - a batch in the child: a model and a table in, a table of its answers out; or one request in, its answer out.
  *
- * The result is sealed block by block while it is computed (child_place.h), so no whole of it is anywhere. A request is read and
- * answered by what reads and answers it online (infer_read_int.h). Told to stop, it stops between blocks and is computed anew. */
+ * The result is sealed block by block while it is computed (child_place.h). Its rows so far are kept as checkpoints
+ * (batch_keep.h), also when it is told to stop, between two blocks; the next attempt begins its result with them. A request is
+ * read and answered by what reads and answers it online (infer_read_int.h), and is computed anew. */
 #include "workers/lease/child.h"
 
 #include "core/base/cleanup.h"
@@ -11,6 +12,7 @@
 #include "core/json/encode.h"
 #include "core/wire/job_result.h"
 #include "core/wire/type_batch.h"
+#include "workers/lease/batch_keep.h"
 #include "workers/lease/batch_table.h"
 #include "workers/lease/child_place.h"
 #include "workers/lease/infer_read_int.h"
@@ -24,6 +26,8 @@ struct batch {
     struct batch_job job;
     struct infer_model *model;
     struct batch_figures figures;
+    struct batch_keep *keep;
+    size_t kept_rows;                       /* of an earlier attempt */
     int64_t began_us, told_us;
 };
 
@@ -70,21 +74,43 @@ static void tell_progress(struct batch *b, size_t done, size_t rows)
     if (done < rows && now < b->told_us + PROGRESS_US)
         return;
     b->told_us = now;
-    const struct batch_progress p = { (int64_t)done, (int64_t)rows, took > 0 ? (double)done * 1e6 / (double)took : 0 };
+    const struct batch_progress p = { (int64_t)done, (int64_t)rows,
+                                      took > 0 ? (double)(done - b->kept_rows) * 1e6 / (double)took : 0 };
     json_encode(&batch_progress_schema, &p, &json);
     child_metric(b->c, (int64_t)done, buf_str(&json));
+}
+
+/* What the result begins with: its head, or what an earlier attempt had done. */
+static enum errc begin_text(struct batch *b, struct batch_table *t, struct buf *out, struct child_place *p, struct err *e)
+{
+    struct batch_kept kept;
+    TRY(batch_keep_restore(b->keep, t->table->rows, &kept, e));
+    b->began_us = clock_mono_us(&clock_system);
+    if (kept.rows) {
+        t->done = b->kept_rows = kept.rows;
+        t->right = kept.right;
+        child_log(b->c, "info: %zu of %zu rows were done before, resumed", kept.rows, t->table->rows);
+        struct str text = batch_keep_text(b->keep);
+        return child_place_add(p, text.ptr, text.len, e);
+    }
+    batch_table_head(t, out);
+    return ERR_OK;
 }
 
 static enum errc pour_rows(struct batch *b, struct batch_table *t, struct child_place *p, struct err *e)
 {
     CLEANUP(buf_releasep) struct buf out = BUF(BLOCK_MAX);
-    batch_table_head(t, &out);
+    TRY(begin_text(b, t, &out, p, e));
     while (t->done < t->table->rows) {
-        if (*b->c->stop)
+        if (*b->c->stop) {
+            batch_keep_last(b->keep, (struct batch_kept){ t->done, t->right });
             return FAIL(e, RETRY, "told to stop");
+        }
         TRY(batch_table_rows(t, &out, e));
         TRY(child_place_add(p, out.ptr, out.len, e));
+        batch_keep_add(b->keep, buf_str(&out));
         buf_clear(&out);
+        batch_keep_look(b->keep, (struct batch_kept){ t->done, t->right });
         tell_progress(b, t->done, t->table->rows);
     }
     return ERR_OK;
@@ -111,9 +137,11 @@ static enum errc run_table(struct batch *b, struct err *e)
     child_log(b->c, "info: opened: %zu rows of %zu columns", table.rows, table.cols);
     enum errc rc = batch_table_new(b->c->arena, b->model, &table, b->job.keep, b->job.result, b->c->hw.cores,
                                    b->job.target == TARGET_CLASS, &t, e);
-    b->began_us = clock_mono_us(&clock_system);
+    if (rc == ERR_OK)
+        rc = batch_keep_new(b->c, &b->keep, e);
     if (rc == ERR_OK)
         rc = give_table(b, t, e);
+    batch_keep_freep(&b->keep);
     if (rc == ERR_OK) {
         b->figures.rows = (int64_t)t->done;
         b->figures.columns = (int64_t)t->columns;
@@ -174,7 +202,7 @@ static enum errc say_end(struct batch *b, struct err *e)
     double seconds = (double)(clock_mono_us(&clock_system) - b->began_us) / 1e6;
     CLEANUP(buf_releasep) struct buf json = BUF(RESULT_MAX);
     b->figures.seconds = seconds;
-    b->figures.rows_per_second = seconds > 0 ? (double)b->figures.rows / seconds : 0;
+    b->figures.rows_per_second = seconds > 0 ? (double)(b->figures.rows - (int64_t)b->kept_rows) / seconds : 0;
     b->figures.backend = str_c(b->c->backend->name);
     child_log(b->c, "info: %ld rows in %.3f s; the result has %ld bytes", (long)b->figures.rows, seconds,
               (long)b->figures.result_bytes);
@@ -200,4 +228,4 @@ static enum errc run(struct child *c, struct err *e)
     return rc;
 }
 
-const struct work_type work_type_batch = { .run = run };
+const struct work_type work_type_batch = { .run = run, .keeps_checkpoint = true };

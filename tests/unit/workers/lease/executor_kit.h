@@ -3,6 +3,8 @@
 #pragma once
 #include "lease_kit.h"
 
+#include <dirent.h>
+
 struct fixture {
     struct kit_store store;
     struct executor_io io;
@@ -66,4 +68,25 @@ static inline void run_and_expect(struct fixture *f, struct held *h, const char 
         fprintf(stderr, "%s\n", report.ptr);
     assert_non_null(strstr(report.ptr, event));
     assert_non_null(strstr(report.ptr, text));
+}
+
+/* The one child of this process. */
+static inline pid_t kit_child(void)
+{
+    char path[64], line[256];
+    snprintf(path, sizeof path, "/proc/self/task");
+    DIR *d = opendir(path);
+    pid_t found = 0;
+    for (struct dirent *t; d && !found && (t = readdir(d));) {
+        char list[320];
+        snprintf(list, sizeof list, "/proc/self/task/%s/children", t->d_name);
+        FILE *f = fopen(list, "re");
+        if (f && fgets(line, sizeof line, f))
+            found = (pid_t)atoi(line);
+        if (f)
+            fclose(f);
+    }
+    if (d)
+        closedir(d);
+    return found;
 }

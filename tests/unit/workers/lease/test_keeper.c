@@ -2,7 +2,6 @@
 /* test_keeper.c - a real child is told to stop, or killed, and the next attempt ends with the bytes of an undisturbed run. */
 #include "executor_kit.h"
 
-#include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
 
@@ -24,27 +23,6 @@ static void *run_thread(void *p)
     return NULL;
 }
 
-/* The one child of this process. */
-static pid_t child_of_us(void)
-{
-    char path[64], line[256];
-    snprintf(path, sizeof path, "/proc/self/task");
-    DIR *d = opendir(path);
-    pid_t found = 0;
-    for (struct dirent *t; d && !found && (t = readdir(d));) {
-        char list[320];
-        snprintf(list, sizeof list, "/proc/self/task/%s/children", t->d_name);
-        FILE *f = fopen(list, "re");
-        if (f && fgets(line, sizeof line, f))
-            found = (pid_t)atoi(line);
-        if (f)
-            fclose(f);
-    }
-    if (d)
-        closedir(d);
-    return found;
-}
-
 enum way { DRAIN, CANCEL, KILL };
 
 /* Start a training, wait until it said `what`, end it this way, and give what it said. */
@@ -62,7 +40,7 @@ static void run_and_end(struct fixture *f, const char *spec, const char *what, e
         usleep(1000);
     }
     if (way == KILL) {
-        assert_int_equal(kill(child_of_us(), SIGKILL), 0);
+        assert_int_equal(kill(kit_child(), SIGKILL), 0);
     } else {
         f->stopping = way == DRAIN;
         book_cancel_all(f->book);
