@@ -5,9 +5,9 @@ set(agent_sources "")
 foreach(f agent/agent agent/cards agent/devices agent/fetch agent/report agent/book agent/book_notice
           agent/book_report agent/client
           agent/enrol agent/timers agent/usage
-          lease/cage lease/cage_delegate lease/child lease/child_place lease/batch_table lease/batch_keep lease/executor lease/frame
-          lease/child_wire lease/ckpt_link lease/keeper lease/deliver lease/work_dir lease/infer_answer lease/infer_read lease/job_infer
-          lease/job_text lease/text_read
+          lease/cage lease/cage_delegate lease/child lease/child_place lease/batch_table lease/batch_keep lease/plain
+          lease/executor lease/frame lease/child_wire lease/ckpt_link lease/keeper lease/deliver lease/work_dir
+          lease/infer_answer lease/infer_read lease/job_infer lease/job_text lease/text_read
           lease/sandbox lease/spawn
           lease/box lease/box_filter lease/folder lease/run_lines lease/run_secrets lease/run_image lease/run_launch
           lease/mask lease/programs lease/run_keep

@@ -161,7 +161,8 @@ def main():
           lambda: p.sql_text("SELECT count(*) FROM object WHERE kind = 'checkpoint'") == "0", 60)
     broken = p.sql_text("SELECT coalesce(string_agg(name, ','), '') FROM invariants_check() WHERE violations > 0")
     faults += [f"invariants: {broken}"] if broken else []
-    print(json.dumps({"kills": a.kills, "resumed": resumed + again, "model": model, "result": result, "seed": a.seed, "faults": faults}))
+    print(json.dumps({"kills": a.kills, "resumed": resumed + again, "model": model, "result": result, "seed": a.seed,
+                      "faults": faults}))
     p.finish(faults)
 
 

@@ -49,10 +49,18 @@ void child_metric(const struct child *c, int64_t step, struct str values_json)
         return;
 }
 
-static enum errc into_buf(void *ctx, const void *p, size_t n, struct err *e)
+/* Plaintext that is gathered, and its digest, taken while a piece is still in the cache. */
+struct gathered {
+    struct buf *b;
+    struct sha256 sha;
+};
+
+static enum errc into_gathered(void *ctx, const void *p, size_t n, struct err *e)
 {
-    if (!buf_add(ctx, p, n))
+    struct gathered *g = ctx;
+    if (!buf_add(g->b, p, n))
         return FAIL(e, DAMAGED, "the input is longer than it should be");
+    sha256_add(&g->sha, p, n);
     return ERR_OK;
 }
 
@@ -75,10 +83,14 @@ enum errc child_open_sealed(int fd, const struct stream_ref *ref, const struct s
 {
     uint8_t got[SHA256_BYTES];
     CLEANUP(stream_opener_freep) struct stream_opener *o = NULL;
+    struct gathered g = { .b = ret };
     *ret = BUF((size_t)size + 1);
-    TRY(stream_opener_new(key, ref, into_buf, ret, &o, e));
-    TRY(feed_file(o, fd, e));
-    sha256(buf_str(ret).ptr, ret->len, got);
+    (void)buf_reserve(ret, (size_t)size);       /* at once, so that nothing is moved on the way */
+    TRY(stream_opener_new(key, ref, into_gathered, &g, &o, e));
+    sha256_init(&g.sha);
+    enum errc rc = feed_file(o, fd, e);
+    sha256_final(&g.sha, got);
+    TRY(rc);
     return digest && memcmp(got, digest, sizeof got) != 0 ? FAIL(e, DAMAGED, "the content is not what was stored") : ERR_OK;
 }
 

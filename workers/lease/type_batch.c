@@ -16,6 +16,7 @@
 #include "workers/lease/batch_table.h"
 #include "workers/lease/child_place.h"
 #include "workers/lease/infer_read_int.h"
+#include "workers/lease/plain.h"
 #include "workers/lease/work_type.h"
 
 enum { RESULT_MAX = 4096, PROGRESS_US = 1000000 };
@@ -31,20 +32,34 @@ struct batch {
     int64_t began_us, told_us;
 };
 
-static enum errc open_named(struct child *c, const char *name, struct buf *ret, struct err *e)
+static enum errc find_named(const struct child *c, const char *name, size_t *ret, struct err *e)
 {
     for (size_t i = 0; i < c->n_inputs; i++)
-        if (str_eq_c(c->inputs[i].about.name, name))
-            return child_open_input(c, i, ret, e);
+        if (str_eq_c(c->inputs[i].about.name, name)) {
+            *ret = i;
+            return ERR_OK;
+        }
     return FAIL(e, INVALID, "a batch needs its %s as input", name);
+}
+
+static enum errc open_named(struct child *c, const char *name, struct buf *ret, struct err *e)
+{
+    size_t i;
+    TRY(find_named(c, name, &i, e));
+    return child_open_input(c, i, ret, e);
 }
 
 static enum errc load_model(struct batch *b, struct err *e)
 {
-    CLEANUP(buf_releasep) struct buf bytes = BUF(0);
-    TRY(open_named(b->c, "model", &bytes, e));
-    enum errc rc = infer_model_load(b->c->backend, b->c->pool, bytes.ptr, bytes.len, &b->model, e);
-    secret_wipe(bytes.ptr, bytes.len);
+    size_t i;
+    struct plain file;
+    TRY(find_named(b->c, "model", &i, e));
+    enum errc rc = plain_open(b->c, i, &file, e);
+    if (rc == ERR_OK)
+        rc = infer_model_load_from(b->c->backend, b->c->pool, file.bytes.ptr, file.bytes.len,
+                                   &(struct infer_load){ &file.once, (size_t)(b->c->grant.memory_bytes / 16 * 15) }, &b->model,
+                                   e);
+    plain_close(&file);
     return rc;
 }
 

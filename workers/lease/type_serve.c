@@ -19,6 +19,7 @@
 #include "core/json/jsonvalue.h"
 #include "core/wire/type_serve.h"
 #include "core/wire/infer_wire.h"
+#include "workers/lease/plain.h"
 #include "workers/lease/work_type.h"
 
 enum { DRAIN_MS = 8000, POLL_MS = 50 };
@@ -148,11 +149,16 @@ static enum decode_type type_of(const struct serve_knobs *k)
 }
 
 /* The lease's memory is what there is, less what the process itself needs. */
-static enum errc start_texts(struct job_serve *s, const struct serve_knobs *k, const struct st_file *f, struct err *e)
+static size_t room_of(const struct child *c)
+{
+    return (size_t)(c->grant.memory_bytes / 16 * 15);
+}
+
+static enum errc start_texts(struct job_serve *s, const struct serve_knobs *k, const struct st_file *f,
+                             const struct read_once *data, struct err *e)
 {
     const struct child *c = s->child;
-    const struct text_options o = { type_of(k), (size_t)k->max_sequences, (size_t)k->max_context,
-                                    (size_t)(c->grant.memory_bytes / 16 * 15) };
+    const struct text_options o = { type_of(k), (size_t)k->max_sequences, (size_t)k->max_context, room_of(c), data };
     const struct text_row first = { .slot = 0 };
     TRY(text_model_load(c->backend, c->pool, f, &o, &s->text_model, e));
     TRY(text_step(s->text_model, &first, 1, e));
@@ -165,17 +171,18 @@ static enum errc start_texts(struct job_serve *s, const struct serve_knobs *k, c
     return ERR_OK;
 }
 
-static enum errc open_model(struct job_serve *s, const struct serve_knobs *k, const struct buf *bytes, struct err *e)
+static enum errc open_model(struct job_serve *s, const struct serve_knobs *k, const struct plain *p, struct err *e)
 {
     CLEANUP(arena_freep) struct arena *a = arena_new(HEADER_ARENA);
     const struct child *c = s->child;
+    const struct infer_load how = { &p->once, room_of(c) };
     struct st_file f;
-    TRY(st_parse(a, bytes->ptr, bytes->len, &f, e));
+    TRY(st_parse(a, p->bytes.ptr, p->bytes.len, &f, e));
     if (text_model_is(&f)) {
-        TRY(infer_model_describe(bytes->ptr, bytes->len, &s->model, e));
-        return start_texts(s, k, &f, e);
+        TRY(infer_model_describe(p->bytes.ptr, p->bytes.len, &s->model, e));
+        return start_texts(s, k, &f, &p->once, e);
     }
-    return infer_model_load(c->backend, c->pool, bytes->ptr, bytes->len, &s->model, e);
+    return infer_model_load_from(c->backend, c->pool, p->bytes.ptr, p->bytes.len, &how, &s->model, e);
 }
 
 static enum errc load(struct job_serve *s, const struct serve_knobs *k, struct err *e)
@@ -183,10 +190,11 @@ static enum errc load(struct job_serve *s, const struct serve_knobs *k, struct e
     struct child *c = s->child;
     if (c->n_inputs < 1)
         return FAIL(e, INVALID, "a serve job needs its model as input");
-    CLEANUP(buf_releasep) struct buf bytes = BUF(0);
-    TRY(child_open_input(c, 0, &bytes, e));
-    enum errc rc = open_model(s, k, &bytes, e);
-    secret_wipe(bytes.ptr, bytes.len);
+    struct plain file;
+    enum errc rc = plain_open(c, 0, &file, e);
+    if (rc == ERR_OK)
+        rc = open_model(s, k, &file, e);
+    plain_close(&file);
     TRY(rc);
     return s->text ? ERR_OK : start_batcher(s, k, e);
 }
@@ -297,6 +305,7 @@ static enum errc serve(struct job_serve *s, const struct serve_knobs *k, struct 
            && sig_print(&sig, info->sig.outputs, info->sig.output_count));
     child_log(s->child, "info: serving %.*s version %ld: %s, %zu parameters, backend %s", STR_ARG(s->name), (long)s->version,
               sig.ptr ? sig.ptr : "", info->parameters, s->child->backend->name);
+    pages_drop_code();
     TRY(frame_send(FRAME_FD, FRAME_READY, STR_NULL, STR_NULL, NULL, 0, true, e));
     while (next_frame(s, &f, e) == ERR_OK)
         renew(s, &f);

@@ -3,9 +3,13 @@
 #include "workers/tool/tool.h"
 #include "workers/compute/pool.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 
 static const size_t FILE_MAX = (size_t)2 << 30, MODEL_MAX = (size_t)2 << 30, TOOL_ARENA = (size_t)8 << 30;
 
@@ -39,6 +43,43 @@ enum errc tool_write(const char *path, const struct buf *b, struct err *e)
     return ok ? ERR_OK : FAIL(e, IO, "%s: it cannot be written", path);
 }
 
+enum errc tool_map(const char *path, struct tool_map *ret, struct err *e)
+{
+    struct stat st;
+    CLEANUP(fd_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    *ret = (struct tool_map){ NULL, 0 };
+    if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size < 1)
+        return FAIL(e, IO, "%s: it cannot be read", path);
+    if ((size_t)st.st_size > FILE_MAX)
+        return FAIL(e, LIMIT, "%s: it has more than %zu bytes", path, FILE_MAX);
+    void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (p == MAP_FAILED)
+        return FAIL(e, IO, "%s: it cannot be mapped", path);
+    *ret = (struct tool_map){ p, (size_t)st.st_size };
+    return ERR_OK;
+}
+
+void tool_unmap(struct tool_map *m)
+{
+    if (m->ptr)
+        (void)munmap((void *)(uintptr_t)m->ptr, m->len);
+}
+
+static void drop(void *ctx, const void *p, size_t n)
+{
+    (void)ctx;
+    pages_drop(p, n);
+}
+
+const struct read_once tool_once = { drop, NULL };
+
+long tool_peak_kb(void)
+{
+    struct rusage u = { 0 };
+    (void)getrusage(RUSAGE_SELF, &u);
+    return u.ru_maxrss;
+}
+
 /* The message with the file in front of it. */
 static enum errc at_file(const char *path, struct err *e)
 {
@@ -70,11 +111,14 @@ enum errc tool_load(struct arena *a, const struct tool_args *t, struct pool *poo
                     struct infer_model **ret,
                     size_t *ret_bytes, struct err *e)
 {
-    CLEANUP(buf_releasep) struct buf file = BUF(MODEL_MAX);
+    CLEANUP(buf_releasep) struct buf made = BUF(MODEL_MAX);
+    CLEANUP(tool_unmap) struct tool_map file = { NULL, 0 };
     struct onnx_about about;
-    TRY(is_onnx(t->model) ? convert(a, t, &file, &about, e) : tool_read(t->model, &file, e));
-    *ret_bytes = file.len;
-    return infer_model_load(be, pool, file.ptr, file.len, ret, e) == ERR_OK ? ERR_OK : at_file(t->model, e);
+    TRY(is_onnx(t->model) ? convert(a, t, &made, &about, e) : tool_map(t->model, &file, e));
+    struct str bytes = file.ptr ? str_n(file.ptr, file.len) : buf_str(&made);
+    *ret_bytes = bytes.len;
+    return infer_model_load_from(be, pool, bytes.ptr, bytes.len, &(struct infer_load){ &tool_once, 0 }, ret, e) == ERR_OK
+           ? ERR_OK : at_file(t->model, e);
 }
 
 static enum errc run_convert(struct arena *a, const struct tool_args *t, struct err *e)

@@ -35,6 +35,15 @@ int tool_print_onnx(void);           /* docs/gen/onnx.md, on stdout */
 /* Whole files, at most LEASE_OUTPUT_MAX-like sizes; the path is in the message. */
 enum errc tool_read(const char *path, struct buf *ret, struct err *e);
 enum errc tool_write(const char *path, const struct buf *b, struct err *e);
+/* A model file in memory as it is on the disk, to be read once (core/base/pages.h): no page of it is a copy. */
+struct tool_map {
+    const char *ptr;
+    size_t len;
+};
+enum errc tool_map(const char *path, struct tool_map *ret, struct err *e);
+void tool_unmap(struct tool_map *m);                        /* for CLEANUP; never mapped is fine */
+extern const struct read_once tool_once;
+long tool_peak_kb(void);                                    /* most memory that this process has had */
 /* The backend and the threads that the arguments name; the pool must outlive the model. */
 enum errc tool_backend(const struct tool_args *t, const struct backend **ret, struct pool **ret_pool, struct err *e);
 enum errc tool_load(struct arena *a, const struct tool_args *t, struct pool *pool, const struct backend *be,

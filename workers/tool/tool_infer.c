@@ -138,7 +138,7 @@ enum errc tool_infer(struct arena *a, const struct tool_args *t, struct err *e)
     struct infer_model *m = NULL;
     size_t bytes;
     if (t->prompt) {
-        CLEANUP(buf_releasep) struct buf file = BUF(0);
+        CLEANUP(tool_unmap) struct tool_map file = { NULL, 0 };
         struct st_file st;
         return tool_is_text(a, t->model, &file, &st) ? tool_text_infer(a, t, &st, e)
                                                      : FAIL(e, UNPROCESSABLE, "%.100s is no decoder: it takes --input", t->model);

@@ -13,11 +13,11 @@
 #include <sys/resource.h>
 
 enum { PROMPT = 16, READ_PIECES = 64 };
-static const size_t READ_BYTES = (size_t)256 << 20, FILE_MAX = (size_t)4 << 30;
+static const size_t READ_BYTES = (size_t)256 << 20;
 
 struct text_line {
     struct str src, model, prec, tier;
-    int64_t batch, threads, weight_bytes, cache_bytes, rss_kb;
+    int64_t batch, threads, weight_bytes, cache_bytes, rss_kb, load_kb;
     double us, us_min, cpu_us, tokens_s, prompt_tokens_s, load_ms, read_gb_s, limit_gb_s;
 };
 SCHEMA_OF(text_line, "What a bench of text measured", FIELD(text_line, src, 0, .doc = "Who"),
@@ -30,6 +30,7 @@ SCHEMA_OF(text_line, "What a bench of text measured", FIELD(text_line, src, 0, .
           FIELD(text_line, prompt_tokens_s, 0, .doc = "Tokens of prompts per second"),
           FIELD(text_line, load_ms, 0, .doc = "From file to model"), FIELD(text_line, weight_bytes, 0, .doc = "In memory"),
           FIELD(text_line, cache_bytes, 0, .doc = "Planned for keys and values"),
+          FIELD(text_line, load_kb, 0, .doc = "Most memory of the process until the model was there"),
           FIELD(text_line, rss_kb, 0, .doc = "Most memory of the process"),
           FIELD(text_line, read_gb_s, 0, .doc = "Weights read per second, by the median step"),
           FIELD(text_line, limit_gb_s, 0, .doc = "What the same threads read of memory when they do nothing else"));
@@ -47,11 +48,11 @@ static double cpu_us(long *ret_kb)
     return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1e6 + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
-bool tool_is_text(struct arena *a, const char *path, struct buf *ret_file, struct st_file *ret)
+bool tool_is_text(struct arena *a, const char *path, struct tool_map *ret_file, struct st_file *ret)
 {
     struct err e;
-    *ret_file = BUF(FILE_MAX);
-    return !str_ends(str_c(path), ".onnx") && tool_read(path, ret_file, &e) == ERR_OK
+    *ret_file = (struct tool_map){ NULL, 0 };
+    return !str_ends(str_c(path), ".onnx") && tool_map(path, ret_file, &e) == ERR_OK
            && st_parse(a, ret_file->ptr, ret_file->len, ret, &e) == ERR_OK && text_model_is(ret);
 }
 
@@ -161,7 +162,7 @@ enum errc tool_text_infer(struct arena *a, const struct tool_args *t, const stru
     enum decode_type type;
     TRY(type_of(t->type, &type, e));
     TRY(tool_backend(t, &be, &pool, e));
-    TRY(text_model_load(be, pool, f, &(struct text_options){ type, 1, 0, 0 }, &m, e));
+    TRY(text_model_load(be, pool, f, &(struct text_options){ type, 1, 0, 0, &tool_once }, &m, e));
     enum errc rc = say(a, m, t, e);
     text_model_free(m);
     return rc;
@@ -302,9 +303,9 @@ enum errc tool_text_bench(struct arena *a, const struct tool_args *t, const stru
     const char *slash = strrchr(t->model, '/');
     TRY(type_of(t->type, &type, e));
     TRY(tool_backend(t, &be, &pool, e));
-    TRY(text_model_load(be, pool, f, &(struct text_options){ type, (size_t)t->batch, 0, 0 }, &m, e));
+    TRY(text_model_load(be, pool, f, &(struct text_options){ type, (size_t)t->batch, 0, 0, &tool_once }, &m, e));
     struct text_line line = { STR("falaj"), str_c(slash ? slash + 1 : t->model), str_c(t->type), str_c(be->name), t->batch,
-                              t->threads, .load_ms = (now_us() - load_from_us) / 1e3 };
+                              t->threads, .load_ms = (now_us() - load_from_us) / 1e3, .load_kb = tool_peak_kb() };
     enum errc rc = bench(a, t, m, pool, &line, e);
     text_model_free(m);
     TRY(rc);

@@ -3,8 +3,8 @@
 #pragma once
 #include "workers/tool/tool.h"
 
-/* Whether the model file is a decoder; its bytes are then in *ret_file. */
-bool tool_is_text(struct arena *a, const char *path, struct buf *ret_file, struct st_file *ret);
+/* Whether the model file is a decoder; *ret is over its bytes in *ret_file, which the caller unmaps either way. */
+bool tool_is_text(struct arena *a, const char *path, struct tool_map *ret_file, struct st_file *ret);
 /* --prompt TEXT, or token numbers with commas where the model has no vocabulary; --max-tokens, --temperature, --seed. Prints
  * it. */
 enum errc tool_text_infer(struct arena *a, const struct tool_args *t, const struct st_file *f, struct err *e);

@@ -2,10 +2,14 @@
 /* fold.c - what is known before the first run: weights packed in the backend's order, results of constants alone, dead nodes.
  *
  * A constant goes to the backend when the first node needs it and leaves again when only its packed form is read, so the raw
- * weights of a served model are never kept beside the packed ones. */
+ * weights of a served model are never kept beside the packed ones. Where they lie in host memory they are taken in slab by slab,
+ * and each slab is done with before the next: a model that is loaded takes little more than the larger of its two forms. */
 #include "workers/compute/graph/plan_int.h"
+#include "core/base/pages.h"
 
 #include <string.h>
+
+enum { SLAB_ROWS = 64 };                /* panels of every backend divide it */
 
 static bool is_const(const struct graph *g, int value)
 {
@@ -88,6 +92,13 @@ static void pack_weights(struct plan *p)
     }
 }
 
+/* Data from outside is told about; what lies in a buffer of ours goes back at once. */
+static void data_done(const struct plan *p, const void *data, size_t n)
+{
+    if (p->data)
+        p->data->done(p->data->ctx, data, n);
+}
+
 static enum errc put_const(struct plan *p, int value, struct err *e)
 {
     const struct value *v = &p->graph->values[value];
@@ -97,7 +108,12 @@ static enum errc put_const(struct plan *p, int value, struct err *e)
     p->consts[value] = p->be->alloc(p->ctx, bytes);
     if (!p->consts[value])
         return FAIL(e, LIMIT, "no memory for the constant %s of %zu bytes", v->name, bytes);
-    p->be->put(p->ctx, QUEUE_COMPUTE, p->consts[value], 0, v->data, bytes);
+    for (size_t at = 0, n; at < bytes; at += n) {
+        n = bytes - at < PAGES_SLAB ? bytes - at : PAGES_SLAB;
+        p->be->put(p->ctx, QUEUE_COMPUTE, p->consts[value], at, (const char *)v->data + at, n);
+        if (p->be->properties & BE_HOST_MEMORY)
+            data_done(p, (const char *)v->data + at, n);
+    }
     return ERR_OK;
 }
 
@@ -139,6 +155,46 @@ static enum errc run_node(struct plan *p, struct node *n, struct err *e)
     for (int i = 0; i < OP_INPUTS_MAX; i++)
         if (n->in[i] != VALUE_NONE)
             drop_unread(p, n->in[i]);
+    return ERR_OK;
+}
+
+/* Weights alone in their use, which a backend in host memory packs row by row of panels: those of rows 0 … n are the first
+ * pack_bytes(n, k) bytes, for every n that fills its panels. */
+static bool is_slabs(const struct plan *p, const struct node *n)
+{
+    size_t all = n->attr.n * n->attr.k * sizeof(float);
+    return n->op == OP_PACK && p->be->properties & BE_HOST_MEMORY && all > PAGES_SLAB && graph_uses(p->graph, n->in[0]) == 1
+           && !p->graph->values[n->in[0]].is_output && in_shape(p->graph, n, 0)->type == ELEM_F32
+           && p->be->pack_bytes(SLAB_ROWS, n->attr.k) == SLAB_ROWS * n->attr.k * sizeof(float);
+}
+
+static enum errc pack_slabs(struct plan *p, struct node *n, struct err *e)
+{
+    struct value *from = &p->graph->values[n->in[0]], *to = &p->graph->values[n->out[0]];
+    const size_t k = n->attr.k, row = k * sizeof(float);
+    size_t rows = (PAGES_SLAB / row + SLAB_ROWS - 1) / SLAB_ROWS * SLAB_ROWS;
+    struct buffer *b = p->consts[n->in[0]], *packed = p->be->alloc(p->ctx, shape_bytes(&to->shape, 1));
+    if (!packed)
+        return FAIL(e, LIMIT, "no memory for a constant of %zu bytes", shape_bytes(&to->shape, 1));
+    p->consts[n->out[0]] = packed;
+    to->region = REGION_CONST;
+    rows = rows ? rows : SLAB_ROWS;
+    for (size_t at = 0, take; at < n->attr.n; at += take) {
+        take = n->attr.n - at < rows ? n->attr.n - at : rows;
+        char *data = (char *)(uintptr_t)(b ? b->ptr : from->data) + at * row;
+        struct mat w = mat_host(data, ELEM_F32, take, k);
+        struct mat out = mat_at(packed, p->be->pack_bytes(at, k), ELEM_U8, 1, p->be->pack_bytes(take, k));
+        struct tensor in_t = tensor_of(&w), out_t = tensor_of(&out);
+        const struct op_call call = { .in = { &in_t }, .out = { &out_t } };
+        (*p->be->kernels)[OP_PACK][ELEM_F32](p->ctx, &call);
+        TRY(p->be->sync(p->ctx, e));
+        if (b)
+            pages_drop(data, take * row);
+        else
+            data_done(p, data, take * row);
+    }
+    n->is_gone = true;
+    drop_unread(p, n->in[0]);
     return ERR_OK;
 }
 
@@ -184,7 +240,7 @@ enum errc plan_fold(struct plan *p, struct err *e)
     for (int i = 0; i < g->node_count; i++) {
         struct node *n = &g->nodes[i];
         if (is_foldable(g, n))
-            TRY(run_node(p, n, e));
+            TRY(is_slabs(p, n) ? pack_slabs(p, n, e) : run_node(p, n, e));
         else if (!n->is_gone && (op_row(n->op)->flags & OP_VIEW) && is_const(g, n->in[0]))
             TRY(copy_view(p, n, e));
     }

@@ -73,8 +73,9 @@ enum errc plan_new(struct graph *g, const struct backend *be, struct backend_ctx
     ASSERT(o->max_rows >= 1);
     struct plan *p = calloc(1, sizeof *p);
     ASSERT(p);
-    *p = (struct plan){ .graph = g, .be = be, .ctx = ctx, .max_rows = o->max_rows };
+    *p = (struct plan){ .graph = g, .be = be, .ctx = ctx, .max_rows = o->max_rows, .data = o->data };
     enum errc rc = make(p, o, e);
+    p->data = NULL;
     if (rc != ERR_OK) {
         plan_free(p);
         return rc;

@@ -12,6 +12,7 @@
  * 64 bytes. */
 #pragma once
 #include "workers/compute/graph/graph.h"
+#include "core/base/pages.h"
 #include "core/base/str.h"
 
 struct plan_place {             /* of a value in the arena */
@@ -25,6 +26,7 @@ struct plan {
     const struct backend *be;
     struct backend_ctx *ctx;    /* of the constants */
     size_t max_rows;
+    const struct read_once *data;       /* while it is made */
     struct plan_place *places;  /* by value; size 0: none */
     struct buffer **consts;     /* by value */
     size_t region_bytes[REGION_COUNT];
@@ -33,6 +35,7 @@ struct plan {
 struct plan_options {
     size_t max_rows;
     size_t max_bytes;           /* arena, parameters, gradients, optimiser and constants together; 0: no limit */
+    const struct read_once *data;       /* told of constants' data that was taken in; NULL: nobody asks */
 };
 
 /* Takes the graph over, on failure too. ctx must outlive the plan. UNPROCESSABLE: the backend cannot; LIMIT: too large. */

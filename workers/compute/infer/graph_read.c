@@ -13,6 +13,7 @@ struct reader {
     struct graph *g;
     int *value;                 /* of the graph, by number of the file */
     int count, most;
+    bool *is_named;             /* by tensor of the file: a constant has its data, which may be read only once */
     struct err *e;
 };
 
@@ -80,6 +81,9 @@ static enum errc read_constant(struct reader *r)
     const struct st_tensor *t = st_find(r->file, name);
     if (!t)
         return FAIL(r->e, BAD_DATA, "the graph names the constant \"%.*s\", which is not in the file", STR_ARG(name));
+    if (r->is_named[t - r->file->tensors])
+        return FAIL(r->e, BAD_DATA, "the graph names the constant \"%.*s\" twice", STR_ARG(name));
+    r->is_named[t - r->file->tensors] = true;
     if (!elems[t->dtype] || t->rank < 1 || t->rank > TENSOR_DIMS_MAX || (uintptr_t)t->data % st_width(t->dtype))
         return FAIL(r->e, BAD_DATA, "tensor \"%.*s\" has a type, a number of dimensions or a place that no constant may have",
                     STR_ARG(name));
@@ -307,7 +311,8 @@ enum errc graph_file_read(struct arena *a, const struct st_file *f, struct model
     struct reader r = { .s = { text.ptr, text.ptr + text.len, NULL }, .a = a, .file = f, .e = e };
     r.most = (int)(nodes * OP_OUTPUTS_MAX + f->tensor_count + SIG_TENSORS_MAX);
     r.value = arena_try(a, (size_t)r.most * sizeof *r.value);
-    if (!r.value)
+    r.is_named = arena_try(a, f->tensor_count + 1);
+    if (!r.value || !r.is_named)
         return FAIL(e, LIMIT, "the graph does not fit in memory");
     r.g = graph_new(ELEM_F32, (int)(nodes + f->tensor_count / 4 + SIG_TENSORS_MAX));
     enum errc rc = read_graph(&r, ret_sig);

@@ -115,7 +115,8 @@ static enum errc make_plan(struct infer_model *m, struct graph *g, struct err *e
         graph_free(g);
         return ERR_OK;
     }
-    TRY(plan_new(g, m->be, m->ctx, &(struct plan_options){ .max_rows = m->info.max_rows }, &m->plan, e));
+    TRY(plan_new(g, m->be, m->ctx, &(struct plan_options){ .max_rows = m->info.max_rows, .max_bytes = m->how.max_bytes,
+                                                              .data = m->how.data }, &m->plan, e));
     for (size_t i = 0; i < m->info.sig.input_count; i++)
         m->in[i] = plan_find(m->plan, m->info.sig.inputs[i].name.ptr);
     for (size_t i = 0; i < m->info.sig.output_count; i++)
@@ -152,8 +153,8 @@ static enum errc fill(struct infer_model *m, struct arena *a, const struct st_fi
 }
 
 /* be NULL: a description alone. */
-static enum errc load(const struct backend *be, struct pool *pool, const void *bytes, size_t n, struct infer_model **ret,
-                      struct err *e)
+static enum errc load(const struct backend *be, struct pool *pool, const void *bytes, size_t n, const struct infer_load *how,
+                      struct infer_model **ret, struct err *e)
 {
     CLEANUP(arena_freep) struct arena *a = arena_new(FILE_ARENA);
     struct st_file f;
@@ -162,10 +163,12 @@ static enum errc load(const struct backend *be, struct pool *pool, const void *b
     ASSERT(m);
     m->be = be;
     m->pool = pool;
+    m->how = *how;
     m->arena = arena_new((size_t)64 << 20);
     enum errc rc = be ? be->open(be, pool, &m->ctx, e) : ERR_OK;
     if (rc == ERR_OK)
         rc = fill(m, a, &f, e);
+    m->how = (struct infer_load){ NULL, 0 };
     if (rc != ERR_OK) {
         infer_model_free(m);
         return rc;
@@ -177,13 +180,19 @@ static enum errc load(const struct backend *be, struct pool *pool, const void *b
 enum errc infer_model_load(const struct backend *be, struct pool *pool, const void *bytes, size_t n, struct infer_model **ret,
                            struct err *e)
 {
+    return infer_model_load_from(be, pool, bytes, n, &(struct infer_load){ NULL, 0 }, ret, e);
+}
+
+enum errc infer_model_load_from(const struct backend *be, struct pool *pool, const void *bytes, size_t n,
+                                const struct infer_load *how, struct infer_model **ret, struct err *e)
+{
     ASSERT(be);
-    return load(be, pool, bytes, n, ret, e);
+    return load(be, pool, bytes, n, how, ret, e);
 }
 
 enum errc infer_model_describe(const void *bytes, size_t n, struct infer_model **ret, struct err *e)
 {
-    return load(NULL, NULL, bytes, n, ret, e);
+    return load(NULL, NULL, bytes, n, &(struct infer_load){ NULL, 0 }, ret, e);
 }
 
 void infer_model_free(struct infer_model *m)

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "core/data/model_sig.h"
+#include "core/base/pages.h"
 #include "core/data/model_words.h"
 #include "workers/compute/kernels/backend.h"
 
@@ -42,6 +43,15 @@ struct infer_io {
 /* pool: threads for inside operations, longer-lived than the model; NULL: the caller's alone. */
 enum errc infer_model_load(const struct backend *be, struct pool *pool, const void *bytes, size_t n, struct infer_model **ret,
                            struct err *e);
+/* The same out of bytes that are read once: what is taken in is told to data (it must not be read again, on failure neither), so
+ * that file and model together take little more than the larger of them. max_bytes: for constants and one batch; LIMIT with the
+ * figures, 0: no limit. */
+struct infer_load {
+    const struct read_once *data;
+    size_t max_bytes;
+};
+enum errc infer_model_load_from(const struct backend *be, struct pool *pool, const void *bytes, size_t n,
+                                const struct infer_load *how, struct infer_model **ret, struct err *e);
 /* What a file says of itself: signature, limits, size and words; there is nothing to run, so no session. For a model that is
  * computed another way. */
 enum errc infer_model_describe(const void *bytes, size_t n, struct infer_model **ret, struct err *e);

@@ -15,6 +15,7 @@ struct infer_model {
     size_t index_limit[SIG_TENSORS_MAX];
     struct infer_info info;
     char *features;
+    struct infer_load how;              /* while it is loaded */
 };
 
 /* A model file of our own training (core/data/model_mlp.h): signature and graph. */

@@ -4,12 +4,14 @@
  * Buffers are aligned to 64 bytes (one AVX-512 register, one cache line) and padded to a multiple of it, zeroed. */
 #include "workers/compute/kernels/cpu_int.h"
 #include "core/base/assert.h"
+#include "core/base/pages.h"
 #include "workers/compute/pool.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { LINE = 64 };
+static const size_t LARGE_FROM = (size_t)4 << 20;
 
 /* Below this a thread takes longer to wake than the work takes: 2^17 multiplications are about 3 us of one core. */
 static const double SPLIT_FROM = 131072;
@@ -22,6 +24,26 @@ static void *line_alloc(size_t n)
 {
     size_t padded = (n + LINE - 1) / LINE * LINE + LINE;
     return padded < n ? NULL : aligned_alloc(LINE, padded);
+}
+
+/* Large ones are zeros of the kernel's, which take no page before they are written. */
+static void *zeroed_alloc(size_t n)
+{
+    const size_t more = 3 * LINE + sizeof(void *);
+    char *raw = n > SIZE_MAX - more ? NULL : calloc(1, n + more);
+    if (!raw)
+        return NULL;
+    void **at = (void **)(raw + sizeof(void *) + (LINE - ((uintptr_t)raw + sizeof(void *)) % LINE) % LINE);
+    at[-1] = raw;
+    if (n >= LARGE_FROM)
+        pages_large(at, n);
+    return at;
+}
+
+static void zeroed_free(void *p)
+{
+    if (p)
+        free(((void **)p)[-1]);
 }
 
 enum errc cpu_open(const struct backend *be, struct pool *pool, struct backend_ctx **ret, struct err *e)
@@ -48,13 +70,12 @@ struct buffer *cpu_alloc(struct backend_ctx *c, size_t size_bytes)
 {
     (void)c;
     struct buffer *b = calloc(1, sizeof *b);
-    void *p = line_alloc(size_bytes);
+    void *p = zeroed_alloc(size_bytes);
     if (!b || !p) {
         free(b);
-        free(p);
+        zeroed_free(p);
         return NULL;
     }
-    memset(p, 0, size_bytes);
     b->ptr = p;
     b->size_bytes = size_bytes;
     return b;
@@ -65,7 +86,7 @@ void cpu_free(struct backend_ctx *c, struct buffer *b)
     (void)c;
     if (!b)
         return;
-    free(b->ptr);
+    zeroed_free(b->ptr);
     free(b);
 }
 

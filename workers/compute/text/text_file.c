@@ -201,6 +201,8 @@ enum errc text_file_about(struct arena *a, const struct st_file *f, struct text_
 struct room {
     char *at;
     size_t used;
+    const struct read_once *data;
+    size_t largest;                     /* bytes of a tensor that is packed whole before any of it is done with */
 };
 
 static void *piece(struct room *r, size_t bytes)
@@ -226,18 +228,40 @@ static void place_layer(struct room *r, const struct text_info *i, enum decode_t
     place_weights(r, &l->down, type, c, i->inner);
 }
 
+static void done(const struct room *r, const void *data, size_t n)
+{
+    if (r->data)
+        r->data->done(r->data->ctx, data, n);
+}
+
+/* Rows that lie behind each other are done with slab by slab; a turned matrix is read across, so all of it at its end. */
+static void pack(struct room *r, const struct part *t, const unsigned char *data)
+{
+    const size_t row = t->cols * sizeof(float), slab = t->is_turned || row > PAGES_SLAB ? t->rows : PAGES_SLAB / row;
+    for (size_t at = 0, n; at < t->rows; at += n) {
+        n = t->rows - at < slab ? t->rows - at : slab;
+        const unsigned char *from = data + (t->is_turned ? 0 : at * row);
+        decode_pack(t->w, t->at + at, n, from, t->is_turned ? 1 : t->cols, t->is_turned ? t->rows : 1);
+        done(r, from, n * row);
+    }
+}
+
 static void take(struct room *r, const struct st_file *f, const struct parts *p)
 {
     for (size_t i = 0; i < p->n; i++) {
         const struct part *t = &p->part[i];
         const struct st_tensor *found = r->at ? st_find(f, str_c(t->name)) : NULL;
+        const size_t bytes = t->rows * (t->cols ? t->cols : 1) * sizeof(float);
+        r->largest = t->w && t->is_turned && bytes > r->largest ? bytes : r->largest;
         if (t->w && found)
-            decode_pack(t->w, t->at, t->rows, found->data, t->is_turned ? 1 : t->cols, t->is_turned ? t->rows : 1);
+            pack(r, t, found->data);
         if (!t->vector)
             continue;
-        float *v = piece(r, t->rows * sizeof *v);
-        if (v)
-            memcpy(v, found->data, t->rows * sizeof *v);
+        float *v = piece(r, bytes);
+        if (v) {
+            memcpy(v, found->data, bytes);
+            done(r, found->data, bytes);
+        }
         *t->vector = v;
     }
 }
@@ -248,8 +272,11 @@ static void lay(struct room *r, const struct text_info *i, enum decode_type type
     struct text_layer none = { 0 };
     place_weights(r, &m->table, type, i->vocab, i->width);
     float *places = i->is_rotary ? NULL : piece(r, i->context * i->width * sizeof *places);
-    if (places)
-        memcpy(places, st_find(f, STR("transformer.wpe.weight"))->data, i->context * i->width * sizeof *places);
+    if (places) {
+        const unsigned char *from = st_find(f, STR("transformer.wpe.weight"))->data;
+        memcpy(places, from, i->context * i->width * sizeof *places);
+        done(r, from, i->context * i->width * sizeof *places);
+    }
     m->places = places;
     parts_of_ends(&p, i, m);
     take(r, f, &p);
@@ -264,14 +291,26 @@ static void lay(struct room *r, const struct text_info *i, enum decode_type type
 size_t text_file_bytes(const struct text_info *info, enum decode_type type)
 {
     struct text_model none = { 0 };
-    struct room r = { NULL, 0 };
+    struct room r = { .used = 0 };
     lay(&r, info, type, NULL, &none);
     return r.used;
 }
 
-void text_file_take(struct text_model *m, const struct st_file *f)
+size_t text_file_load_bytes(const struct text_info *info, enum decode_type type, const struct st_file *f, bool is_once)
 {
-    struct room r = { m->weights, 0 };
+    struct text_model none = { 0 };
+    struct room r = { .largest = PAGES_SLAB };
+    size_t file = 0;
+    lay(&r, info, type, NULL, &none);
+    for (size_t i = 0; i < f->tensor_count; i++)
+        file += f->tensors[i].size_bytes;
+    const size_t once = (file > r.used ? file : r.used) + r.largest;
+    return is_once && once < file + r.used ? once : file + r.used;
+}
+
+void text_file_take(struct text_model *m, const struct st_file *f, const struct read_once *data)
+{
+    struct room r = { .at = m->weights, .data = data };
     lay(&r, &m->info, m->info.weights, f, m);
     ASSERT(r.used == m->info.weight_bytes);
 }

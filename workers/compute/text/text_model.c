@@ -52,7 +52,7 @@ static void lines_free(void *p)
         free(((void **)p)[-1]);
 }
 
-static enum errc plan(struct text_info *i, const struct text_options *o, struct err *e)
+static enum errc plan(struct text_info *i, const struct st_file *f, const struct text_options *o, struct err *e)
 {
     i->weights = o->weights;
     i->max_sequences = o->max_sequences ? o->max_sequences : TEXT_SEQUENCES;
@@ -64,6 +64,10 @@ static enum errc plan(struct text_info *i, const struct text_options *o, struct 
     i->cache_bytes = 2 * cache_numbers(i) * sizeof(float);
     i->work_bytes = work_numbers(i) * sizeof(float);
     size_t all = i->weight_bytes + i->cache_bytes + i->work_bytes;
+    i->load_bytes = text_file_load_bytes(i, i->weights, f, o->data != NULL);
+    if (o->max_bytes && i->load_bytes > o->max_bytes)
+        return FAIL(e, LIMIT, "the model takes %zu MiB while it loads, file and weights (%s) together; there are %zu. "
+                    "It needs more memory", i->load_bytes >> 20, decode_type_names[i->weights], o->max_bytes >> 20);
     if (o->max_bytes && all > o->max_bytes)
         return FAIL(e, LIMIT,
                     "the model needs %zu MiB: %zu of weights (%s) and %zu for %zu sequences of %zu tokens; there are %zu. "
@@ -112,9 +116,9 @@ static enum errc fill(struct text_model *m, const struct st_file *f, const struc
         return FAIL(e, UNPROCESSABLE, "backend %s makes no text", m->be->name);
     TRY(text_file_about(m->arena, f, &m->info, e));
     m->d = m->info.width / m->info.heads;
-    TRY(plan(&m->info, o, e));
+    TRY(plan(&m->info, f, o, e));
     TRY(make_room(m, e));
-    text_file_take(m, f);
+    text_file_take(m, f, o->data);
     return m->be->open(m->be, m->pool, &m->ctx, e);
 }
 

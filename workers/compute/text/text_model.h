@@ -11,6 +11,7 @@
  * Not thread-safe: one thread steps; the pool's help it. Calling order: text_model_load -> text_step* -> text_model_free.
  * Errors: BAD_DATA, UNPROCESSABLE (the backend makes no text), LIMIT (with the figures). */
 #pragma once
+#include "core/base/pages.h"
 #include "core/data/bpe.h"
 #include "core/data/safetensors.h"
 #include "workers/compute/kernels/decode.h"
@@ -23,7 +24,8 @@ struct text_options {
     enum decode_type weights;
     size_t max_sequences;               /* at a time; 0: TEXT_SEQUENCES */
     size_t max_context;                 /* tokens of prompt and answer; 0: the model's, which is the most */
-    size_t max_bytes;                   /* weights, cache and work together; 0: no limit */
+    size_t max_bytes;                   /* weights, cache and work together, and the most while it loads; 0: no limit */
+    const struct read_once *data;       /* the file's bytes are read once, and told of as they are taken in; NULL: they stay */
 };
 
 struct text_info {
@@ -31,6 +33,7 @@ struct text_info {
     bool is_rms, is_rotary, is_gated;
     size_t max_sequences, max_context;
     size_t weight_bytes, cache_bytes, work_bytes;       /* planned */
+    size_t load_bytes;                  /* most that file and weights take together while it loads, planned */
     enum decode_type weights;
     const struct bpe *vocabulary;       /* NULL: the file has none */
 };

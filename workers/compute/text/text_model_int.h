@@ -32,5 +32,7 @@ struct text_model {
 enum errc text_file_about(struct arena *a, const struct st_file *f, struct text_info *ret, struct err *e);
 /* Bytes that the weights take in that type. */
 size_t text_file_bytes(const struct text_info *info, enum decode_type type);
-/* Packs all of them into m->weights, which has that many. */
-void text_file_take(struct text_model *m, const struct st_file *f);
+/* The most that file and weights take together while they are packed: both, or with `is_once` the larger of them and a piece. */
+size_t text_file_load_bytes(const struct text_info *info, enum decode_type type, const struct st_file *f, bool is_once);
+/* Packs all of them into m->weights, which has that many. data: told of what was packed; NULL: nobody is. */
+void text_file_take(struct text_model *m, const struct st_file *f, const struct read_once *data);

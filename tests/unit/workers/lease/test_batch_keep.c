@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_batch_keep.c - a batch's child is killed, or told to stop, in the middle: the next attempt computes the rows that are left,
- * and the result has the bytes of an undisturbed one. */
+/* test_batch_keep.c - a batch's child is killed, or told to stop, in the middle: the next attempt computes the rows that are
+ * left, and the result has the bytes of an undisturbed one. */
 #include "batch_kit.h"
 
 #include <pthread.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_fold.c - what depends on constants alone is computed once, and what nobody reads is not kept. */
+/* test_fold.c - what depends on constants alone is computed once, what nobody reads is not kept, and data that is read once makes
+ * the same numbers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +9,7 @@
 
 #include "graph_kit.h"
 
-enum { ROWS = KIT_ROWS, COLS = KIT_COLS };
+enum { ROWS = KIT_ROWS, COLS = KIT_COLS, WIDE = 700, TALL = 1003 };
 
 static void test_constants_are_computed_once(void **st)
 {
@@ -37,10 +38,73 @@ static void test_constants_are_computed_once(void **st)
     backend_ref.close(c);
 }
 
+/* What was taken in is gone at once, and counted. */
+struct taken {
+    const char *from;
+    size_t bytes, total, pieces;
+};
+
+static void gone(void *ctx, const void *data, size_t n)
+{
+    struct taken *t = ctx;
+    assert_true((const char *)data >= t->from && (const char *)data + n <= t->from + t->bytes);
+    memset((void *)(uintptr_t)data, 0, n);
+    t->total += n;
+    t->pieces++;
+}
+
+/* x · wᵀ + k by weights of several slabs, the last one in part of a panel. */
+static void product(const struct backend *be, const struct read_once *data, float *w, float *k, const float *x, float *ret)
+{
+    struct err e = { 0 };
+    struct plan *p = NULL;
+    struct backend_ctx *c = kit_open(be);
+    struct graph *g = graph_new(ELEM_F32, 16);
+    int in = graph_input(g, "x", F32(DIM_ROWS(1), DIM(WIDE))), to = graph_const(g, "w", F32(DIM(TALL), DIM(WIDE)), w);
+    int plus = graph_const(g, "k", F32(DIM(TALL)), k);
+    int y = graph_op(g, OP_MATMUL, &(struct op_attr){ .flags = MM_TRANS_B }, GRAPH_INS(in, to));
+    int z = graph_op2(g, OP_ADD_BIAS, y, plus);
+    graph_output(g, z, "z");
+    const struct plan_options o = { .max_rows = 2, .data = data };
+    if (plan_new(g, be, c, &o, &p, &e) != ERR_OK)
+        fail_msg("%s", e.msg);
+    struct run *r = kit_run(p, c);
+    run_put(r, in, 0, 2, x);
+    run_exec(r, 2, PHASE_FORWARD, false);
+    run_get(r, z, 0, 2, ret);
+    assert_int_equal(run_sync(r, &e), ERR_OK);
+    run_free(r);
+    plan_free(p);
+    be->close(c);
+}
+
+static void test_constants_that_are_read_once(void **st)
+{
+    (void)st;
+    static float all[TALL * WIDE + TALL], copy[TALL * WIDE + TALL], x[2 * WIDE], want[2 * TALL], got[2 * TALL];
+    struct hw hw;
+    hw_read(&hw);
+    kit_fill(all, ELEM_F32, TALL * WIDE + TALL);
+    kit_fill(x, ELEM_F32, 2 * WIDE);
+    for (const struct backend *const *be = backend_list(); *be; be++) {
+        if (!(*be)->probe(&hw) || (*be)->properties & BE_DEVICE)
+            continue;
+        struct taken t = { (const char *)copy, sizeof copy, 0, 0 };
+        memcpy(copy, all, sizeof all);
+        product(*be, NULL, all, all + TALL * WIDE, x, want);
+        product(*be, &(struct read_once){ gone, &t }, copy, copy + TALL * WIDE, x, got);
+        assert_memory_equal(got, want, sizeof want);
+        assert_int_equal(t.total, sizeof copy);
+        assert_true(t.pieces > 3);
+        for (size_t i = 0; i < sizeof copy / sizeof *copy; i++)
+            assert_true(copy[i] == 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_constants_are_computed_once),
+        cmocka_unit_test(test_constants_are_computed_once), cmocka_unit_test(test_constants_that_are_read_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

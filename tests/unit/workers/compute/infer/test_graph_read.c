@@ -84,6 +84,8 @@ static void test_refusals(void **st)
     refused(HEAD PRODUCT TAIL("4"), SIG, "is value 4, which is none");
     refused(HEAD "{\"op\":\"relu\",\"in\":[0]}" TAIL("3"), SIG, "the signature does not have \"y\" as the graph has it");
     refused(HEAD "{\"op\":\"embed\",\"in\":[1,0]}" TAIL("3"), SIG, "expected i32 tokens");
+    refused("{\"inputs\":[{\"name\":\"x\",\"type\":\"f32\",\"shape\":[-1,3]}],\"constants\":[\"c0\",\"c0\"],\"nodes\":[" PRODUCT
+            TAIL("3"), SIG, "the graph names the constant \"c0\" twice");
     refused("{}", SIG, "the graph is not readable");
     refused(good, "{}", "the signature is not readable");
 }

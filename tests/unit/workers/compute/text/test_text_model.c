@@ -11,6 +11,7 @@
 #include "text_kit.h"
 #include "workers/compute/pool.h"
 
+enum { MANY = 6000 };
 static float got[TK_CONTEXT * TK_VOCAB], again[TK_CONTEXT * TK_VOCAB];
 
 /* The norm of the difference over the norm. */
@@ -116,9 +117,55 @@ static void memory_is_planned(void **st)
     tk_free(&k);
 }
 
+/* What was packed is gone at once. */
+static void gone(void *ctx, const void *data, size_t n)
+{
+    memset((void *)(uintptr_t)data, 0, n);
+    *(size_t *)ctx += n;
+}
+
+/* A vocabulary of several slabs; both layouts, all types: the same numbers out of a file that is read once. */
+static void a_file_that_is_read_once(void **st)
+{
+    (void)st;
+    static float want[MANY], once[MANY];
+    for (unsigned options = 0; options <= TK_LLAMA; options += TK_LLAMA)
+        for (int type = 0; type < DECODE_TYPES; type++) {
+            struct text_kit k;
+            struct err e = { 0 };
+            size_t taken = 0, all = 0;
+            tk_make_of(&k, MANY, options);
+            struct text_options o = { (enum decode_type)type, 1, 0, 0, NULL };
+            struct text_row r = { 0, 0, MANY - 5, want };
+            struct text_model *m = tk_load(&k, &backend_ref, NULL, &o);
+            assert_int_equal(text_step(m, &r, 1, &e), ERR_OK);
+            const size_t both = text_model_info(m)->load_bytes;
+            text_model_free(m);
+            for (size_t i = 0; i < k.st.tensor_count; i++)
+                all += k.st.tensors[i].size_bytes;
+            o.data = &(struct read_once){ gone, &taken };
+            r.logits = once;
+            m = tk_load(&k, &backend_ref, NULL, &o);
+            assert_int_equal(text_step(m, &r, 1, &e), ERR_OK);
+            assert_memory_equal(once, want, sizeof want);
+            assert_int_equal(all - taken, options ? TK_CONTEXT * 12 * sizeof(float) : 0);  /* angles, which are computed */
+            const struct text_info *i = text_model_info(m);
+            assert_true(type == DECODE_F32 ? i->load_bytes < both : i->load_bytes <= both);
+            assert_true(i->load_bytes >= all);
+            /* What it takes while it loads is planned, too, where the cache is small. */
+            o.max_bytes = i->load_bytes - 1;
+            o.max_context = 2;
+            text_model_free(m);
+            assert_int_equal(text_model_load(&backend_ref, NULL, &k.st, &o, &m, &e), ERR_LIMIT);
+            assert_non_null(strstr(e.msg, "while it loads"));
+            tk_free(&k);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(the_net_and_the_steps_agree), cmocka_unit_test(mixed_options_too),
-                                        cmocka_unit_test(a_slot_forgets), cmocka_unit_test(memory_is_planned) };
+                                        cmocka_unit_test(a_slot_forgets), cmocka_unit_test(memory_is_planned),
+                                        cmocka_unit_test(a_file_that_is_read_once) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@ struct text_kit {
     struct buf file;
     struct st_file st;
     int32_t tokens[TK_CONTEXT];
-    float logits[TK_CONTEXT * TK_VOCAB_MAX];    /* of the whole net, in fp32, by backend ref */
+    float *logits;              /* [TK_CONTEXT][vocab] of the whole net, in fp32, by backend ref */
 };
 
 #define TK_VOCABULARY "falaj-bpe 1\n258\n97 98\n"
@@ -46,6 +46,7 @@ static inline void tk_make_of(struct text_kit *k, size_t vocab, unsigned options
     assert_int_equal(be->open(be, NULL, &c, &e), ERR_OK);
     if (net_new(be, c, &spec, &n, &e) != ERR_OK)
         fail_msg("%s", e.msg);
+    k->logits = ARENA_ARRAY(k->a, float, TK_CONTEXT * vocab);
     float *params = ARENA_ARRAY(k->a, float, n->numbers);
     for (size_t i = 0; i < n->numbers; i++)
         params[i] = (float)(0.2 * philox_normal(1, 2, i));

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pages.c - rounds inwards, and asks the kernel. */
+#include "core/base/pages.h"
+
+#include <link.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static const size_t LARGE = (size_t)2 << 20;
+
+static const void *within(const void *p, size_t n, size_t page, size_t *ret_bytes)
+{
+    const uintptr_t from = ((uintptr_t)p + page - 1) / page * page, to = ((uintptr_t)p + n) / page * page;
+    *ret_bytes = to > from ? to - from : 0;
+    return (const char *)p + (from - (uintptr_t)p);
+}
+
+const void *pages_within(const void *p, size_t n, size_t *ret_bytes)
+{
+    return within(p, n, (size_t)sysconf(_SC_PAGESIZE), ret_bytes);
+}
+
+static void advise(const void *p, size_t n, int how)
+{
+    if (n)
+        (void)madvise((void *)(uintptr_t)p, n, how);    /* refused (locked memory, no such pages): it is as before */
+}
+
+void pages_drop(const void *p, size_t n)
+{
+    size_t bytes;
+    const void *from = pages_within(p, n, &bytes);
+    advise(from, bytes, MADV_DONTNEED);
+}
+
+void pages_large(void *p, size_t n)
+{
+    size_t bytes;
+    const void *from = within(p, n, LARGE, &bytes);
+    advise(from, bytes, MADV_HUGEPAGE);
+}
+
+static int drop_object(struct dl_phdr_info *o, size_t size, void *ctx)
+{
+    (void)size, (void)ctx;
+    for (int i = 0; i < o->dlpi_phnum; i++) {
+        const ElfW(Phdr) *h = &o->dlpi_phdr[i];
+        if (h->p_type == PT_LOAD && !(h->p_flags & PF_W))
+            pages_drop((const char *)(uintptr_t)(o->dlpi_addr + h->p_vaddr), h->p_memsz);
+    }
+    return 0;
+}
+
+void pages_drop_code(void)
+{
+    (void)dl_iterate_phdr(drop_object, NULL);
+}
