@@ -192,8 +192,9 @@ EXT
 settings() {
     local shared="keys.sockets = $zone=/run/falaj/keyd/$zone.sock" console='' public=https://$host
     [[ -z $redis ]] || shared+=$'\n'"redis.socket = $redis"
-    [[ ! -d $share/console ]] || console="api.console_dir = $share/console"
     ((port == 443)) || public+=:$port
+    shared+=$'\n'"api.public_url = $public" # falaj-scheduler's mails have links
+    [[ ! -d $share/console ]] || console="api.console_dir = $share/console"
     with_own "$etc/api.conf" falaj-api <<CONF
 # Written by falaj-setup. Your own settings go below the last line of this part, where they are kept.
 run.profile = prod
@@ -204,7 +205,6 @@ blob.dir = $state/blobs
 audit.erasure_dir = $state/erasures
 api.bind = 0.0.0.0
 api.port = $port
-api.public_url = $public
 api.cert = $etc/tls/api.pem
 api.key = $etc/tls/api.key
 api.worker_bind = 0.0.0.0

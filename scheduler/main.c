@@ -60,6 +60,7 @@
 #include "scheduler/mirror/rules.h"
 #include "scheduler/mirror/snapshot.h"
 #include "scheduler/simulate/simulate.h"
+#include "tenants/home/legal_clock.h"
 #include "tenants/home/residency_facts.h"
 #include "tenants/identity/local_auth.h"
 #include "tenants/notice/delivery.h"
@@ -94,7 +95,8 @@ static const struct stmt *const *const scheduler_lists[] = { residency_stmts, sn
                                                              lease_end_stmts, job_apply_stmts, key_rewrap_leader_stmts,
                                                                  key_shred_leader_stmts,
                                                              round_scheduler_stmts, system_facts_stmts, audit_event_stmts,
-                                                             notices_stmts, audit_tail_stmts, notice_rule_daemon_stmts,
+                                                             notices_stmts, audit_tail_stmts, legal_clock_daemon_stmts,
+                                                             notice_rule_daemon_stmts,
                                                              notice_person_daemon_stmts, notice_delivery_daemon_stmts,
                                                              local_auth_stmts, NULL };
 static const struct stmt *const *const sequencer_lists[] = { sequencer_stmts, sequencer_head_stmts, sequencer_page_stmts,

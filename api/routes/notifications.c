@@ -64,9 +64,9 @@ SCHEMA_OF(notice_own_in, "What the caller wants to be told by mail",
           .doc = "The mail address; a new one is sent a code, and nothing else until that was typed back"),
     FIELD_ENUM(notice_own_in, language, 0, notice_languages, .dflt = "en", .doc = "Language of the mails"),
     FIELD_ENUMS(notice_own_in, events, 0, notice_event_names, .max = NOTICE_EVENTS,
-                .doc = "Of the caller's own jobs (job-failed, job-completed, job-waiting) and of approvals that the caller may "
-                    "decide "
-                       "(approval-waiting); none: mails of rules alone"));
+                .doc = "Of the caller's own jobs (job-failed, job-completed, job-waiting), of approvals that the caller may "
+                       "decide (approval-waiting) and of legal clocks that the caller manages (clock-due-soon, "
+                       "clock-overdue); none: mails of rules alone"));
 struct notice_code_in { struct str code; };
 SCHEMA_OF(notice_code_in, "The code of a mail", FIELD(notice_code_in, code, F_REQ, .min = 6, .max = 6, .example = "123456",
     .doc = "Six digits"));

@@ -124,6 +124,7 @@ static enum errc write_scheduler(struct dev *d, struct err *e)
     TRY(add_db(d, &b, "sequencer.url", "falaj_sequencer", e));
     TRY(add_db(d, &b, "audit.retention_url", "falaj_retention", e));
     add_shared(d, &b);
+    buf_printf(&b, "api.public_url = %s\n", d->api_url);
     buf_printf(&b, "scheduler.ops_port = %lld\n", (long long)d->ops_port[DEV_SCHEDULER]);
     return save(d, "scheduler", &b, e);
 }

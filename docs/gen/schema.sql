@@ -2634,6 +2634,7 @@ CREATE TABLE public.legal_clock (
     closed_by uuid,
     note text,
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    told smallint DEFAULT 0 NOT NULL,
     CONSTRAINT legal_clock_check CHECK (((first_due_at > opened_at) AND (first_due_at <= (opened_at + '301 years'::interval)))),
     CONSTRAINT legal_clock_check1 CHECK (((extended_at IS NULL) = (extension_reason IS NULL))),
     CONSTRAINT legal_clock_check2 CHECK (
@@ -2647,13 +2648,17 @@ END),
     CONSTRAINT legal_clock_law_check CHECK ((length(law) <= 1280)),
     CONSTRAINT legal_clock_note_check CHECK (((length(note) >= 1) AND (length(note) <= 1024))),
     CONSTRAINT legal_clock_opened_at_check CHECK ((opened_at >= '1970-01-01 00:00:00+00'::timestamp with time zone)),
-    CONSTRAINT legal_clock_reference_check CHECK (((length(reference) >= 1) AND (length(reference) <= 128)))
+    CONSTRAINT legal_clock_reference_check CHECK (((length(reference) >= 1) AND (length(reference) <= 128))),
+    CONSTRAINT legal_clock_told_check CHECK (((told >= 0) AND (told <= 2)))
 );
 ALTER TABLE ONLY public.legal_clock FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.legal_clock OWNER TO falaj_owner;
 
 -- Name: TABLE legal_clock; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON TABLE public.legal_clock IS 'Terms that a law sets: opened for a request or breach, extended at most once, closed';
+
+-- Name: COLUMN legal_clock.told; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.legal_clock.told IS '0 nothing, 1 that it is due soon, 2 that it is overdue; an extension begins anew';
 
 -- Name: login_guard; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.login_guard (
@@ -4260,6 +4265,9 @@ CREATE INDEX legal_clock_due ON public.legal_clock USING btree (tenant_id, due_a
 -- Name: legal_clock_open; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX legal_clock_open ON public.legal_clock USING btree (tenant_id, due_at, clock_id) WHERE (closed_at IS NULL);
 
+-- Name: legal_clock_untold; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX legal_clock_untold ON public.legal_clock USING btree (tenant_id, due_at) WHERE ((closed_at IS NULL) AND (told < 2));
+
 -- Name: login_guard_age; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX login_guard_age ON public.login_guard USING btree (seen_at);
 
@@ -4292,6 +4300,9 @@ CREATE INDEX notice_due ON public.notice_delivery USING btree (tenant_id, kind, 
 
 -- Name: notice_ended; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX notice_ended ON public.notice_delivery USING btree (ended_at) WHERE (state <> 'WAITING'::text);
+
+-- Name: notice_of_rule; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX notice_of_rule ON public.notice_delivery USING btree (tenant_id, notification_id, delivery_id);
 
 -- Name: object_place; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX object_place ON public.object USING btree (tenant_id, zone, kind, object_id) WHERE (kind = ANY (ARRAY['dataset'::text, 'model'::text]));
@@ -7372,6 +7383,7 @@ GRANT INSERT ON TABLE public.ledger_entry TO falaj_worker_api;
 -- Name: TABLE legal_clock; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.legal_clock TO falaj_system;
 GRANT SELECT,INSERT ON TABLE public.legal_clock TO falaj_app;
+GRANT SELECT ON TABLE public.legal_clock TO falaj_scheduler;
 
 -- Name: COLUMN legal_clock.due_at; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT UPDATE(due_at) ON TABLE public.legal_clock TO falaj_app;
@@ -7390,6 +7402,10 @@ GRANT UPDATE(closed_by) ON TABLE public.legal_clock TO falaj_app;
 
 -- Name: COLUMN legal_clock.note; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT UPDATE(note) ON TABLE public.legal_clock TO falaj_app;
+
+-- Name: COLUMN legal_clock.told; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(told) ON TABLE public.legal_clock TO falaj_app;
+GRANT UPDATE(told) ON TABLE public.legal_clock TO falaj_scheduler;
 
 -- Name: TABLE login_guard; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.login_guard TO falaj_system;

@@ -54,7 +54,8 @@ struct notice_sender {
     pthread_mutex_t lock;               /* guards finished */
     struct flight *finished;
     struct flight *under_way[NOTICE_CALLS];     /* the web thread's */
-    size_t n_under_way, turn;
+    size_t n_under_way;
+    struct uuid turn;                   /* of notices_round; the gathering thread's */
     int64_t prune_us;
     atomic_bool is_over;                /* a mail server that hangs must not keep the leader's place while it ends */
     struct beat *gather, *web, *mail;
@@ -351,6 +352,9 @@ struct notice_sender *notice_sender_new(const struct app *app, bool (*is_leading
     s->app = app;
     s->is_leading = is_leading;
     s->ctx = ctx;
+    if (*app->config->smtp_url && !*app->config->api_public_url)
+        log_event(LOG_WARN, "notices.no_links", "setting", LOG_S("api.public_url"), "means",
+                  LOG_S("it is empty: mails say what happened and have no link to it"), NULL);
     outside_reach_init(&s->reach, app->config, str_c(app->config->notify_networks));
     s->reach.is_open = s->reach.is_open && !*app->config->notify_networks;
     pthread_mutex_init(&s->lock, NULL);

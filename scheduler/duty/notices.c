@@ -9,16 +9,15 @@
 #include "core/json/jsonvalue.h"
 #include "scheduler/jobs/job_search.h"
 #include "tenants/access/authz.h"
+#include "tenants/home/legal_clock.h"
 #include "tenants/notice/delivery.h"
 #include "tenants/notice/event.h"
 #include "tenants/notice/person.h"
 #include "tenants/notice/rule.h"
 #include "tenants/notice/text.h"
 
-
-
 /* PUT_MAX: above what one entry can make, every rule with every recipient and all who approve. */
-enum { CURSORS_MAX = 10000, PEOPLE_MAX = 2000, PUT_MAX = 6000, WAITING_MAX = 500, DEPTH = 4 };
+enum { PEOPLE_MAX = 2000, PUT_MAX = 6000, WAITING_MAX = 500, CLOCKS_MAX = 500, DEPTH = 4 };
 static const int64_t MINUTE_US = 60000000, WINDOW_US = INT64_C(3600000000);
 
 struct notice_job {
@@ -49,7 +48,7 @@ struct gather {
     size_t n_rules;
     const struct notice_person *people;
     size_t n_people;
-    struct slice approvers;             /* struct uuid */
+    struct slice approvers, officers;   /* struct uuid: who may decide; who manages legal clocks */
     uint32_t wanted;
     struct notice_new *out;
     size_t n, room;
@@ -93,11 +92,19 @@ static bool is_among(struct slice ids, struct uuid id)
     return false;
 }
 
+/* Whether somebody who chose the event is told of this one. actor: as in tell. */
+static bool concerns(const struct gather *g, unsigned whose, struct uuid user, struct uuid actor)
+{
+    const bool is_own = uuid_eq(user, actor);
+    if (whose & OF_CLOCKS)
+        return is_among(g->officers, user);
+    return whose & OF_PROJECT ? is_own : !is_own && is_among(g->approvers, user);
+}
+
 /* actor: who did it; of a job, whose job it is. only: STR_NULL, or the one rule that it is for. */
 static void tell(struct gather *g, enum notice_event ev, const struct notice_new *what, struct uuid actor,
     const struct notice_rule *only)
 {
-    const bool is_job = notice_event_row(ev)->whose & OF_PROJECT;
     for (size_t i = 0; i < g->n_rules; i++) {
         const struct notice_rule *r = &g->rules[i];
         if ((!only || r == only) && (mask_of(r->events) & 1u << ev) && what->at.us >= r->created_at.us &&
@@ -106,27 +113,31 @@ static void tell(struct gather *g, enum notice_event ev, const struct notice_new
     }
     for (size_t i = 0; !only && i < g->n_people; i++) {
         const struct notice_person *p = &g->people[i];
-        const bool is_own = uuid_eq(p->user_id, actor);
-        if ((mask_of(p->events) & 1u << ev) && (is_job ? is_own : !is_own && is_among(g->approvers, p->user_id)))
+        if ((mask_of(p->events) & 1u << ev) && concerns(g, notice_event_row(ev)->whose, p->user_id, actor))
             queue(g, what, UUID_NIL, p->user_id);
     }
 }
 
 /* --- who --- */
 
+static enum errc holders_of(struct gather *g, perm_set any, struct slice *ret, struct err *e)
+{
+    struct str roles[ROLE_COUNT];
+    size_t n = 0;
+    for (int r = 0; r < ROLE_COUNT; r++)
+        if (role_permissions((enum role)r) & any)
+            roles[n++] = str_c(role_row((enum role)r)->wire);
+    return notice_holders(g->w, g->tenant, roles, n, ret, e);
+}
+
 static enum errc approvers_of(struct gather *g, struct err *e)
 {
     static const enum permission decide[] = { PERM_APPROVE_TENANT, PERM_APPROVE_RESIDENCY, PERM_APPROVE_KEY,
         PERM_APPROVE_HOLD, PERM_APPROVE_ROLE };
-    struct str roles[ROLE_COUNT];
-    size_t n = 0;
     perm_set any = 0;
     for (size_t i = 0; i < sizeof decide / sizeof *decide; i++)
         any |= PERM_BIT(decide[i]);
-    for (int r = 0; r < ROLE_COUNT; r++)
-        if (role_permissions((enum role)r) & any)
-            roles[n++] = str_c(role_row((enum role)r)->wire);
-    return notice_holders(g->w, g->tenant, roles, n, &g->approvers, e);
+    return holders_of(g, any, &g->approvers, e);
 }
 
 static enum errc wishes(struct gather *g, struct err *e)
@@ -142,6 +153,8 @@ static enum errc wishes(struct gather *g, struct err *e)
         g->wanted |= mask_of(g->rules[i].events);
     for (size_t i = 0; i < g->n_people; i++)
         g->wanted |= mask_of(g->people[i].events);
+    if (g->wanted & (1u << NE_CLOCK_SOON | 1u << NE_CLOCK_LATE))
+        TRY(holders_of(g, PERM_BIT(PERM_CLOCK_MANAGE), &g->officers, e));
     return g->wanted & 1u << NE_APPROVAL ? approvers_of(g, e) : ERR_OK;
 }
 
@@ -223,8 +236,40 @@ static enum errc waiting(struct gather *g, int64_t minutes, const struct notice_
     return ERR_OK;
 }
 
+/* The source names the moment too: an extended clock is due soon once more. What finds no room comes with the next patrol. */
+static enum errc clocks(struct gather *g, enum notice_event ev, enum legal_clock_told told, struct err *e)
+{
+    struct arena *a = g->w->arena;
+    struct slice rows;
+    if (!(g->wanted & 1u << ev))
+        return ERR_OK;
+    TRY(legal_clocks_untold(g->w, g->tenant, told, CLOCKS_MAX, &rows, e));
+    const struct legal_clock_untold *c = rows.items;
+    struct uuid *ids = ARENA_ARRAY(a, struct uuid, rows.n + 1);
+    size_t n = 0;
+    for (; n < rows.n; n++) {
+        const size_t before = g->n;
+        const struct str id = id_text(a, "clk", c[n].clock_id);
+        char due[TIME_TEXT];
+        time_text(c[n].due_at.us, due);
+        const struct notice_new what = { .event = str_c(notice_event_row(ev)->wire),
+            .source = str_fmt(a, "%s:%.*s:%s", notice_event_row(ev)->wire, STR_ARG(id), due), .resource_kind = STR("clock"),
+            .resource_id = id, .name = c[n].reference, .at = { g->w->now_us },
+            .detail = str_fmt(a, "{\"deadline\":\"%s\",\"kind\":\"%.*s\"}", due, STR_ARG(c[n].kind)) };
+        tell(g, ev, &what, UUID_NIL, NULL);
+        if (g->n == g->room) {
+            g->n = before;
+            break;
+        }
+        ids[n] = c[n].clock_id;
+    }
+    return legal_clocks_tell(g->w, g->tenant, told, ids, n, e);
+}
+
 static enum errc patrol(struct gather *g, struct err *e)
 {
+    TRY(clocks(g, NE_CLOCK_LATE, LCT_OVERDUE, e));
+    TRY(clocks(g, NE_CLOCK_SOON, LCT_SOON, e));
     if (!(g->wanted & 1u << NE_JOB_WAITING))
         return ERR_OK;
     for (size_t i = 0; i < g->n_rules; i++)
@@ -281,44 +326,66 @@ enum errc notices_tenant(struct work *w, struct uuid tenant, int64_t after, bool
     return notice_cursor_move(w, tenant, next, is_patrol, e);
 }
 
-static enum errc behind(struct work *w, struct slice *ret_all, struct slice *ret_grown, struct err *e)
+/* A page of cursors behind a tenant, and those of them whose logs have grown. */
+static enum errc behind(struct work *w, struct uuid position, struct slice *ret_page, struct slice *ret_grown, struct err *e)
 {
-    TRY(notice_cursors(w, NOTICES_PATROL_S, CURSORS_MAX, ret_all, e));
-    const struct notice_behind *b = ret_all->items;
-    struct uuid *ids = ARENA_ARRAY(w->arena, struct uuid, ret_all->n + 1);
-    int64_t *after = ARENA_ARRAY(w->arena, int64_t, ret_all->n + 1);
-    for (size_t i = 0; i < ret_all->n; i++) {
+    TRY(notice_cursors(w, NOTICES_PATROL_S, position, NOTICES_PAGE, ret_page, e));
+    const struct notice_behind *b = ret_page->items;
+    struct uuid *ids = ARENA_ARRAY(w->arena, struct uuid, ret_page->n + 1);
+    int64_t *after = ARENA_ARRAY(w->arena, int64_t, ret_page->n + 1);
+    for (size_t i = 0; i < ret_page->n; i++) {
         ids[i] = b[i].tenant_id;
         after[i] = b[i].tseq;
     }
-    return audit_tail_grown(w, ids, after, ret_all->n, ret_grown, e);
+    return audit_tail_grown(w, ids, after, ret_page->n, ret_grown, e);
 }
 
-enum errc notices_round(const struct app *app, struct arena *list, struct arena *each, size_t *turn, bool *ret_more,
-    struct err *e)
+/* One tenant's trouble holds up no other's. */
+static bool look_at(const struct app *app, struct arena *each, const struct notice_behind *b)
 {
-    struct work w = { .app = app, .arena = list, .now_us = clock_wall_us(app->clock) };
-    struct slice all, grown;
+    struct work one = { .app = app, .arena = each, .now_us = clock_wall_us(app->clock) };
+    struct err why = { 0 };
+    bool more = false;
+    arena_reset(each);
+    if (RUN_SYSTEM(&one, app->pool, 0, notices_tenant(&one, b->tenant_id, b->tseq, b->is_patrol, &more, &why),
+                   &why) != ERR_OK)
+        log_err(why.code == ERR_RETRY ? LOG_INFO : LOG_ERROR, "notices.tenant", &why);
+    return more;
+}
+
+/* Once around, page by page, from behind *turn to it; a round that has looked at enough stops, and the next goes on there. */
+enum errc notices_round(const struct app *app, struct arena *list, struct arena *each, struct uuid *turn, bool *ret_more,
+                        struct err *e)
+{
+    const struct uuid start = *turn;
+    struct uuid at = start;
+    bool is_around = uuid_is_nil(start);
     size_t done = 0;
     *ret_more = false;
-    TRY(RUN_SYSTEM(&w, app->pool, TX_READ_ONLY, behind(&w, &all, &grown, e), e));
-    for (size_t i = 0; i < all.n && done < NOTICES_TENANTS; i++) {
-        const struct notice_behind *b = (const struct notice_behind *)all.items + (*turn + i) % all.n;
-        bool more = false;
-        if (!b->is_patrol && !is_among(grown, b->tenant_id))
-            continue;
-        done++;
-        arena_reset(each);
-        struct work one = { .app = app, .arena = each, .now_us = clock_wall_us(app->clock) };
-        struct err why = { 0 };         /* one tenant's trouble holds up no other's */
-        if (RUN_SYSTEM(&one, app->pool, 0, notices_tenant(&one, b->tenant_id, b->tseq, b->is_patrol, &more, &why),
-            &why) != ERR_OK)
-            log_err(why.code == ERR_RETRY ? LOG_INFO : LOG_ERROR, "notices.tenant", &why);
-        *ret_more |= more;
-        if (done == NOTICES_TENANTS) {
-            *turn = (*turn + i + 1) % all.n;
-            *ret_more = true;
+    for (;;) {
+        struct work w = { .app = app, .arena = list, .now_us = clock_wall_us(app->clock) };
+        struct slice page, grown;
+        arena_reset(list);
+        TRY(RUN_SYSTEM(&w, app->pool, TX_READ_ONLY, behind(&w, at, &page, &grown, e), e));
+        const struct notice_behind *b = page.items;
+        for (size_t i = 0; i < page.n; i++) {
+            at = b[i].tenant_id;
+            if (is_around && !uuid_is_nil(start) && uuid_cmp(at, start) > 0)
+                return ERR_OK;
+            if (!b[i].is_patrol && !is_among(grown, at))
+                continue;
+            *ret_more |= look_at(app, each, &b[i]);
+            if (++done == NOTICES_TENANTS) {
+                *turn = at;
+                *ret_more = true;
+                return ERR_OK;
+            }
+        }
+        if (page.n < NOTICES_PAGE && is_around)
+            return ERR_OK;
+        if (page.n < NOTICES_PAGE) {
+            is_around = true;
+            at = UUID_NIL;
         }
     }
-    return ERR_OK;
 }

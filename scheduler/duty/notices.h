@@ -3,9 +3,9 @@
  * (tenants/notice/delivery.h).
  *
  * Nothing is added to the acts themselves: their audit events are there anyway, numbered without gaps, so a cursor for each
- * tenant
- * misses nothing (audit/tail.h). Only tenants that have a rule or somebody who chose have a cursor. Jobs that wait are looked for
- * once a minute. Each tenant is a transaction of its own; NOTICES_TENANTS are looked at in a round, taking turns.
+ * tenant misses nothing (audit/tail.h). Only tenants that have a rule or somebody who chose have a cursor. Jobs that wait and
+ * legal clocks that are due are looked for once a minute. Each tenant is a transaction of its own; however many there are, a
+ * round goes through all, NOTICES_PAGE at a time, and ends early once NOTICES_TENANTS had something, taking turns.
  * Errors: those of the transactions; what failed is read again. Threads: one. Memory: the arena, reset for each tenant. */
 #pragma once
 #include <stdbool.h>
@@ -13,11 +13,12 @@
 
 struct stmt;
 
-enum { NOTICES_TENANTS = 200, NOTICES_PATROL_S = 60 };
+enum { NOTICES_TENANTS = 200, NOTICES_PATROL_S = 60, NOTICES_PAGE = 1000 };
 
-/* list: for the round, each: for a tenant; *turn is kept between rounds. *ret_more: there is more to read at once. */
-enum errc notices_round(const struct app *app, struct arena *list, struct arena *each, size_t *turn, bool *ret_more,
-    struct err *e) MUST_CHECK;
+/* list: for a page of tenants, each: for a tenant; *turn, nil at first, is kept between rounds: the tenant that the last one came
+ * to. *ret_more: there is more to read at once. */
+enum errc notices_round(const struct app *app, struct arena *list, struct arena *each, struct uuid *turn, bool *ret_more,
+                        struct err *e) MUST_CHECK;
 /* One tenant, in w->tx; for tests. */
 enum errc notices_tenant(struct work *w, struct uuid tenant, int64_t after, bool is_patrol, bool *ret_more,
     struct err *e) MUST_CHECK;

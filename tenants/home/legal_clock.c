@@ -72,7 +72,7 @@ static const struct stmt list_open = { .name = "legal_clock_list_open", .params 
     .card = CARD_MANY, .sql =
     "SELECT " ROW_COLUMNS FROM_CLOCKS " AND closed_at IS NULL AND (due_at < now()) = ($2 = 'OVERDUE')\n" BEHIND };
 static const struct stmt clock_extend = { .name = "legal_clock_extend", .params = "uuts", .card = CARD_NONE, .sql =
-    "UPDATE legal_clock SET due_at = $3, extended_at = clock_timestamp(), extension_reason = $4\n"
+    "UPDATE legal_clock SET due_at = $3, extended_at = clock_timestamp(), extension_reason = $4, told = 0\n"
     " WHERE tenant_id = $1 AND clock_id = $2 AND closed_at IS NULL AND extended_at IS NULL" };
 static const struct stmt clock_close = { .name = "legal_clock_close", .params = "uuus", .card = CARD_NONE, .sql =
     "UPDATE legal_clock SET closed_at = clock_timestamp(), closed_by = $3, note = $4\n"
@@ -80,6 +80,21 @@ static const struct stmt clock_close = { .name = "legal_clock_close", .params = 
 
 const struct stmt *const legal_clock_stmts[] = { &term_find, &open_count, &clock_open, &clock_get, &clock_lock,
                                                  &list_all, &list_open, &clock_extend, &clock_close, NULL };
+
+SCHEMA_OF(legal_clock_untold, "A clock that nobody was told of", FIELD(legal_clock_untold, clock_id, 0, .doc = "The clock"),
+    FIELD(legal_clock_untold, kind, 0, .doc = "Its kind"), FIELD(legal_clock_untold, reference, 0, .doc = "The case"),
+    FIELD(legal_clock_untold, due_at, 0, .doc = "When it is due"));
+/* Soon: a week before, or with a quarter of the term left where that is later (of 72 hours, the last 18). */
+static const struct stmt clock_untold = { .name = "legal_clock_untold", .params = "uii", .row = &legal_clock_untold_schema,
+    .card = CARD_MANY, .sql =
+    "SELECT " ROW_COLUMNS " FROM legal_clock WHERE tenant_id = $1 AND closed_at IS NULL AND told < 2 AND told < $2\n"
+    "   AND CASE WHEN $2 = 2 THEN due_at <= now() ELSE due_at > now() AND due_at <= now() + interval '7 days'\n"
+    "            AND due_at - (due_at - opened_at) / 4 <= now() END\n"
+    " ORDER BY due_at LIMIT $3 FOR NO KEY UPDATE SKIP LOCKED" };
+static const struct stmt clock_told = { .name = "legal_clock_told", .params = "uUi", .card = CARD_NONE, .sql =
+    "UPDATE legal_clock SET told = $3 WHERE tenant_id = $1 AND clock_id = ANY ($2)" };
+
+const struct stmt *const legal_clock_daemon_stmts[] = { &clock_untold, &clock_told, NULL };
 
 static const int64_t HOUR_US = 3600000000;
 
@@ -199,4 +214,16 @@ enum errc legal_clock_close(struct work *w, struct uuid clock_id, struct str not
     TRY(db_exec(w->tx, &clock_close, ARGS(A_UUID(w->tenant_id), A_UUID(clock_id), A_UUID(w->principal->user_id), A_STR(note)),
                 NULL, e));
     return legal_clock_get(w, clock_id, ret, e);
+}
+
+enum errc legal_clocks_untold(struct work *w, struct uuid tenant, enum legal_clock_told what, int64_t limit, struct slice *ret,
+                              struct err *e)
+{
+    return db_many(w->tx, &clock_untold, ARGS(A_UUID(tenant), A_I64(what), A_I64(limit)), ret, (size_t)limit, e);
+}
+
+enum errc legal_clocks_tell(struct work *w, struct uuid tenant, enum legal_clock_told what, const struct uuid *ids, size_t n,
+                            struct err *e)
+{
+    return n ? db_exec(w->tx, &clock_told, ARGS(A_UUID(tenant), A_UUIDS(ids, n), A_I64(what)), NULL, e) : ERR_OK;
 }

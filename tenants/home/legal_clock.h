@@ -51,4 +51,14 @@ MUST_CHECK enum errc legal_clock_extend(struct work *w, struct uuid clock_id, st
 MUST_CHECK enum errc legal_clock_close(struct work *w, struct uuid clock_id, struct str note, struct legal_clock *ret,
                                        struct err *e);
 
-extern const struct stmt *const legal_clock_stmts[];
+/* --- the program that tells of them (scheduler/duty/notices.h), in the system scope --- */
+enum legal_clock_told { LCT_SOON = 1, LCT_OVERDUE };
+struct legal_clock_untold { struct uuid clock_id; struct str kind, reference; struct timestamp due_at; };
+/* Clocks that are so and were not told of, the first due first, locked until the transaction ends; those that somebody else has
+ * locked come the next time. */
+MUST_CHECK enum errc legal_clocks_untold(struct work *w, struct uuid tenant, enum legal_clock_told what, int64_t limit,
+                                         struct slice *ret, struct err *e);
+MUST_CHECK enum errc legal_clocks_tell(struct work *w, struct uuid tenant, enum legal_clock_told what, const struct uuid *ids,
+                                       size_t n, struct err *e);
+
+extern const struct stmt *const legal_clock_stmts[], *const legal_clock_daemon_stmts[];

@@ -123,10 +123,10 @@ static const struct stmt delivery_prune = { .name = "notice_delivery_prune", .pa
 SCHEMA_OF(notice_behind, "A tenant whose log is read", FIELD(notice_behind, tenant_id, 0, .doc = "Tenant"),
     FIELD(notice_behind, tseq, 0, .doc = "Read up to here"), FIELD(notice_behind, is_patrol, 0,
         .doc = "Its queue is to be looked at"));
-static const struct stmt cursor_list = { .name = "notice_cursor_list", .params = "ii", .row = &notice_behind_schema,
+static const struct stmt cursor_list = { .name = "notice_cursor_list", .params = "iiu", .row = &notice_behind_schema,
     .card = CARD_MANY, .sql =
     "SELECT tenant_id, tseq, patrolled_at < clock_timestamp() - $2 * interval '1 second' AS is_patrol FROM notice_cursor\n"
-    " ORDER BY tenant_id LIMIT $1" };
+    " WHERE $3::uuid IS NULL OR tenant_id > $3 ORDER BY tenant_id LIMIT $1" };
 static const struct stmt cursor_move = { .name = "notice_cursor_move", .params = "uib", .card = CARD_NONE, .sql =
     "UPDATE notice_cursor SET tseq = greatest(tseq, $2), patrolled_at = CASE WHEN $3 THEN clock_timestamp() ELSE patrolled_at "
     "END\n"
@@ -233,9 +233,9 @@ enum errc notice_prune(struct work *w, int64_t limit, int64_t *ret, struct err *
     return db_exec(w->tx, &delivery_prune, ARGS(A_I64(NOTICE_KEEP_DAYS), A_I64(limit)), ret, e);
 }
 
-enum errc notice_cursors(struct work *w, int64_t patrol_s, int64_t limit, struct slice *ret, struct err *e)
+enum errc notice_cursors(struct work *w, int64_t patrol_s, struct uuid position, int64_t limit, struct slice *ret, struct err *e)
 {
-    return db_many(w->tx, &cursor_list, ARGS(A_I64(limit), A_I64(patrol_s)), ret, (size_t)limit, e);
+    return db_many(w->tx, &cursor_list, ARGS(A_I64(limit), A_I64(patrol_s), A_UUID_OR_NULL(position)), ret, (size_t)limit, e);
 }
 
 enum errc notice_cursor_move(struct work *w, struct uuid tenant, int64_t tseq, bool is_patrol, struct err *e)

@@ -86,8 +86,10 @@ enum errc notice_settle(struct work *w, const struct notice_result *list, size_t
 enum errc notice_prune(struct work *w, int64_t limit, int64_t *ret, struct err *e) MUST_CHECK;
 
 struct notice_behind { struct uuid tenant_id; int64_t tseq; bool is_patrol; };
-/* Tenants that have rules or people who chose, and how far their logs were read; is_patrol: not for patrol_s seconds. */
-enum errc notice_cursors(struct work *w, int64_t patrol_s, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
+/* Tenants that have rules or people who chose, and how far their logs were read; is_patrol: not for patrol_s seconds. position:
+ * the tenant behind which the page begins, nil: at the first. */
+enum errc notice_cursors(struct work *w, int64_t patrol_s, struct uuid position, int64_t limit, struct slice *ret,
+                         struct err *e) MUST_CHECK;
 enum errc notice_cursor_move(struct work *w, struct uuid tenant, int64_t tseq, bool is_patrol, struct err *e) MUST_CHECK;
 
 extern const struct stmt *const notice_delivery_stmts[], *const notice_delivery_daemon_stmts[];

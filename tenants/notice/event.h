@@ -11,7 +11,7 @@ enum notice_event {
 #undef NOTICE
     NOTICE_EVENTS
 };
-enum { FOR_RULES = 1, FOR_PEOPLE = 2, OF_PROJECT = 4 };
+enum { FOR_RULES = 1, FOR_PEOPLE = 2, OF_PROJECT = 4, OF_CLOCKS = 8 };
 
 struct notice_event_row { const char *wire, *en, *ar, *doc; unsigned whose; };
 const struct notice_event_row *notice_event_row(enum notice_event ev);

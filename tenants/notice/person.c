@@ -24,7 +24,8 @@ SCHEMA_EXTERN(notice_person, "What the caller is told by mail",
     FIELD(notice_person, confirmed_at, 0,
         .doc = "When the code that was sent there was typed back; absent: nothing else is sent"),
     FIELD_ENUM(notice_person, language, F_ALWAYS, notice_languages, .doc = "Language of the mails"),
-    FIELD_ENUMS(notice_person, events, F_ALWAYS, notice_event_names, .doc = "Events of the caller's own jobs and approvals"),
+    FIELD_ENUMS(notice_person, events, F_ALWAYS, notice_event_names,
+                .doc = "Events of the caller's own jobs, approvals and clocks"),
     FIELD(notice_person, updated_at, F_ALWAYS, .doc = "When it was set last"));
 
 static const struct stmt person_get = { .name = "notice_person_get", .params = "uu", .row = &notice_person_schema,
@@ -119,8 +120,8 @@ enum errc notice_person_put(struct work *w, const struct notice_person *in, stru
     for (size_t i = 0; i < in->events.n; i++)
         if (!(notice_event_row((enum notice_event)ev[i])->whose & FOR_PEOPLE))
             return FAIL_AT(e, UNPROCESSABLE, "/events", "%s is for rules of the organisation; people choose %s",
-                notice_event_names[ev[i]],
-                           "job-failed, job-completed, job-waiting and approval-waiting");
+                           notice_event_names[ev[i]],
+                           "job-failed, job-completed, job-waiting, approval-waiting, clock-due-soon and clock-overdue");
     TRY(db_exec(w->tx, &person_turn, ARGS(A_UUID(w->tenant_id), A_UUID(w->principal->user_id)), NULL, e));
     TRY(db_one(w->tx, &person_code, ARGS(A_UUID(w->tenant_id), A_UUID(w->principal->user_id), A_TEXT(NOTICE_CODE),
                A_I64(NOTICE_CODE_PAUSE_S)), &sent, e));

@@ -18,14 +18,17 @@ static const struct { const char *name, *en, *ar; } told[] = {
     { "threshold", "Threshold, percent", "الحد بالمئة" }, { "waited_minutes", "Waited, minutes", "الانتظار بالدقائق" } };
 enum { TOLD = sizeof told / sizeof *told };
 
-static const struct { const char *kind, *path; } pages[] = { { "job", "jobs" }, { "deployment", "deployments" }, { "approval",
-    "approvals" } };
+/* A clock's page is the register. */
+static const struct { const char *kind, *path; bool is_list; } pages[] = {
+    { "job", "jobs", false }, { "deployment", "deployments", false }, { "approval", "approvals", false },
+    { "clock", "audit/legal-clocks", true } };
 
 static struct str page_of(struct arena *a, const struct notice_claimed *d, const char *base)
 {
     for (size_t i = 0; *base && d->resource_id.len && i < sizeof pages / sizeof *pages; i++)
         if (str_eq_c(d->resource_kind, pages[i].kind))
-            return str_fmt(a, "%s/%s/%.*s", base, pages[i].path, STR_ARG(d->resource_id));
+            return str_fmt(a, "%s/%s%s%.*s", base, pages[i].path, pages[i].is_list ? "" : "/",
+                           STR_ARG(pages[i].is_list ? STR_NULL : d->resource_id));
     return *base ? str_c(base) : STR_NULL;
 }
 

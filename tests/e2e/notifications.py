@@ -257,6 +257,7 @@ def mail(p, a, post):
     until("one mail, though two ways lead to it", lambda: len(post.to("huda@amana.example")) == 2)
     told = post.to("huda@amana.example")[1]
     assert told["From"].addresses[0].addr_spec == "falaj@cloud.example" and told["Auto-Submitted"] == "auto-generated"
+    assert f"\n{p.url}/jobs/job_" in told.get_content().replace("\r", ""), told.get_content()
     assert "اكتمال مهمة" in told["Subject"] and "huda" in told["Subject"] and "COMPLETED" in told.get_content(), told
     job(a, "not hers")
     until("the team's mail", lambda: len(post.to("huda@amana.example")) == 3)

@@ -143,6 +143,8 @@ def install(tree, debs):
              " --softhsm --no-start")
     tree.sh(setup)
     before = tree.sh("cat /etc/falaj/api.conf /etc/falaj/keyd/*")
+    for conf in ("api", "scheduler"):       # mails are made by the scheduler, and their links of this
+        assert f"\napi.public_url = https://localhost:{API}\n" in tree.sh(f"cat /etc/falaj/{conf}.conf"), conf
     (tree.path / "etc/falaj/api.conf").open("a").write("api.threads = 3\n")
     tree.sh(setup)          # again: what is there stays
     assert tree.sh("cat /etc/falaj/api.conf /etc/falaj/keyd/*").replace("api.threads = 3\n", "") == before

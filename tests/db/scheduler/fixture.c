@@ -50,6 +50,7 @@
 #include "tenants/accounts/usage.h"
 #include "tenants/notice/delivery.h"
 #include "tenants/notice/person.h"
+#include "tenants/home/legal_clock.h"
 #include "tenants/notice/rule.h"
 
 #include <stdio.h>
@@ -113,6 +114,7 @@ void fixture_open_wide(struct fixture *f, int connections)
                                                              node_scheduler_stmts, round_scheduler_stmts, system_facts_stmts,
                                                              lease_end_stmts, job_apply_stmts, job_pages_stmts,
                                                              audit_tail_stmts, notices_stmts, notice_rule_daemon_stmts,
+                                                             legal_clock_daemon_stmts,
                                                              notice_person_daemon_stmts, notice_delivery_daemon_stmts, NULL };
     static const struct stmt *const *const probe_lists[] = { probe_stmts, NULL };
     *f = (struct fixture){ .pg = pg_harness_new(), .config = config_new_default() };

@@ -16,6 +16,7 @@ import { eventFields, eventsOf, ticked } from './Notifications.tsx';
 type Own = Schemas['notice_person'];
 const PATH = '/v1/me/notifications';
 const FOR_PEOPLE = ['job-failed', 'job-completed', 'job-waiting', 'approval-waiting'] as const;
+const FOR_OFFICERS = ['clock-due-soon', 'clock-overdue'] as const;
 
 function Confirm({ onDone }: { onDone: (p: Own) => Promise<void> }) {
   const { t } = useTranslation();
@@ -41,13 +42,13 @@ function Confirm({ onDone }: { onDone: (p: Own) => Promise<void> }) {
 
 export function OwnNotices({ events }: { events: readonly Own['events'][number][] }) {
   const { t, i18n } = useTranslation();
-  const { me } = useSession();
+  const { me, can } = useSession();
   const forget = useForget();
   const [round, setRound] = useState(0);
   const own = useGet(PATH);
   if (own.isLoading) return <Loading />;
   const p = own.isError ? undefined : own.data;
-  const choice = FOR_PEOPLE.filter((e) => events.includes(e));
+  const choice = [...FOR_PEOPLE, ...(can('clock:manage') ? FOR_OFFICERS : [])].filter((e) => events.includes(e));
   const fields = formFields(
     { name: 'address', label: t('notify.address'), required: true, ltr: true, max: 254, pattern: /^[^\s@]+@[^\s@]+$/ },
     {

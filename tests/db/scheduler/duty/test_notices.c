@@ -155,10 +155,107 @@ static void what_waits_is_told_once(void **state)
     assert_int_equal(fixture_count(&f, "SELECT count(*) AS n FROM notice_delivery WHERE name = 'old'"), 1);
 }
 
+/* A clock that is due then, of a term of so many days. */
+static void clock_due(const char *reference, const char *due, int days)
+{
+    fixture_exec(&f, "INSERT INTO legal_clock (tenant_id, clock_id, kind, zone, reference, opened_at, first_due_at, due_at, "
+                     "opened_by) SELECT '%s', gen_random_uuid(), 'access', '%s', '%s', d - %d * interval '1 day', d, d, '%s'"
+                     "  FROM (SELECT now() + interval '%s' AS d) x", ta, "ae-dxb-1", reference, days, huda, due);
+}
+#define OF_CASE(event, reference) fixture_count(&f, "SELECT count(*) AS n FROM notice_delivery WHERE event = '%s'" \
+                                                    " AND name = '%s'", event, reference)
+
+static void a_clock_is_told_of_when_it_is_due(void **state)
+{
+    (void)state;
+    fixture_exec(&f, "DELETE FROM notice_delivery");
+    clock_due("week", "6 days", 30);
+    clock_due("later", "8 days", 30);
+    clock_due("breach early", "20 hours", 3);       /* more than a quarter of its term is left */
+    clock_due("breach", "17 hours", 3);
+    clock_due("late", "-1 second", 30);
+    clock_due("closed", "-1 day", 30);
+    fixture_exec(&f, "UPDATE legal_clock SET closed_at = now(), closed_by = opened_by, note = 'n' WHERE reference = 'closed'");
+    look(true);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) AS n FROM legal_clock WHERE told > 0"), 0);  /* nobody wants it yet */
+    rule("clocks", "clock-due-soon,clock-overdue", NULL);
+    look(false);
+    assert_int_equal(TOLD("clock-overdue"), 0);
+    look(true);
+    look(true);
+    assert_int_equal(TOLD("clock-due-soon"), 2);
+    assert_int_equal(OF_CASE("clock-due-soon", "week"), 1);
+    assert_int_equal(OF_CASE("clock-due-soon", "breach"), 1);
+    assert_int_equal(TOLD("clock-overdue"), 1);
+    assert_int_equal(OF_CASE("clock-overdue", "late"), 1);
+    /* Once, whatever became of the rows of the outbox; an extension is a new term. */
+    fixture_exec(&f, "DELETE FROM notice_delivery");
+    look(true);
+    assert_int_equal(TOLD("clock-due-soon") + TOLD("clock-overdue"), 0);
+    fixture_exec(&f, "UPDATE legal_clock SET due_at = due_at + interval '12 hours', extended_at = now(), extension_reason = 'r',"
+                     " told = 0 WHERE reference = 'week'");
+    look(true);
+    assert_int_equal(OF_CASE("clock-due-soon", "week"), 1);
+}
+
+static void who_manages_clocks_may_choose_them(void **state)
+{
+    (void)state;
+    char officer[UUID_TEXT];
+    uuid_text(uuid_v7(clock_wall_us(&clock_system)), officer);
+    fixture_exec(&f, "DELETE FROM notice_delivery");
+    fixture_exec(&f, "INSERT INTO app_user (tenant_id, user_id, name) VALUES ('%s', '%s', 'Noor')", ta, officer);
+    fixture_exec(&f, "INSERT INTO role_binding (tenant_id, binding_id, user_id, role, created_by) VALUES"
+                     " ('%s', gen_random_uuid(), '%s', 'compliance-officer', '%s')", ta, officer, huda);
+    fixture_exec(&f, "INSERT INTO notice_person (tenant_id, user_id, address, confirmed_at, events) VALUES"
+                     " ('%s', '%s', 'n@x.example', now(), '{clock-overdue}')", ta, officer);
+    fixture_exec(&f, "UPDATE notice_person SET events = '{clock-overdue}' WHERE user_id = '%s'", huda);
+    clock_due("for Noor", "-1 minute", 30);
+    look(true);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) AS n FROM notice_delivery WHERE kind = 'mail'"), 1);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) AS n FROM notice_delivery WHERE user_id = '%s'", officer), 1);
+}
+
+#define NOT_SEEN() \
+    fixture_count(&f, "SELECT count(*) AS n FROM notice_cursor WHERE patrolled_at < now() - interval '30 minutes'")
+
+static void a_round_comes_to_every_tenant(void **state)
+{
+    (void)state;
+    struct arena *list = arena_new(64 << 20), *each = arena_new(64 << 20);
+    struct uuid turn = UUID_NIL;
+    struct err e = { 0 };
+    bool more;
+    /* More than was ever read at once, all before the fixture's own; they have no log. */
+    fixture_exec(&f, "INSERT INTO notice_cursor (tenant_id, tseq)"
+                     " SELECT ('00000000-0000-0000-0000-' || lpad(to_hex(i), 12, '0'))::uuid, 0"
+                     "   FROM generate_series(1, 10001) i");
+    fixture_exec(&f, "DELETE FROM notice_delivery");
+    entry("FLJ-APR-001S", "approval", "apr_2");
+    assert_int_equal(notices_round(&f.scheduler, list, each, &turn, &more, &e), ERR_OK);
+    assert_int_equal(TOLD("approval-waiting"), 1);
+    assert_false(more);
+    /* With more to look at than a round takes, the next one goes on behind it, and around. */
+    fixture_exec(&f, "UPDATE notice_cursor SET patrolled_at = now() - interval '1 hour'"
+                     " WHERE tenant_id <= '00000000-0000-0000-0000-0000000000fa'");     /* 250 */
+    assert_int_equal(NOT_SEEN(), 250);
+    assert_int_equal(notices_round(&f.scheduler, list, each, &turn, &more, &e), ERR_OK);
+    assert_true(more);
+    assert_int_equal(NOT_SEEN(), 250 - NOTICES_TENANTS);
+    entry("FLJ-APR-001S", "approval", "apr_3");
+    assert_int_equal(notices_round(&f.scheduler, list, each, &turn, &more, &e), ERR_OK);
+    assert_int_equal(NOT_SEEN(), 0);
+    assert_int_equal(TOLD("approval-waiting"), 2);
+    fixture_exec(&f, "DELETE FROM notice_cursor WHERE tenant_id < '00000000-0000-0000-0000-100000000000'");
+    arena_free(list);
+    arena_free(each);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(nobody_wants_it), cmocka_unit_test(an_end_is_told_once_and_by_the_job),
         cmocka_unit_test(a_project_has_its_own_jobs), cmocka_unit_test(people_are_told_of_their_own),
-            cmocka_unit_test(what_waits_is_told_once) };
+            cmocka_unit_test(what_waits_is_told_once), cmocka_unit_test(a_clock_is_told_of_when_it_is_due),
+            cmocka_unit_test(who_manages_clocks_may_choose_them), cmocka_unit_test(a_round_comes_to_every_tenant) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -193,10 +193,36 @@ static void pages_go_by_the_due_moment(void **state)
     }
 }
 
+static void so_many_run_and_no_more(void **state)
+{
+    (void)state;
+    const struct legal_clock_new in = { .kind = LCK_ACCESS, .zone = STR("ae-dxb-1"), .reference = STR("one more") };
+    const struct legal_clock last = opened_by_law(LCK_ACCESS, 0);
+    struct legal_clock c;
+    sql("INSERT INTO legal_clock (tenant_id, clock_id, kind, zone, reference, opened_at, first_due_at, due_at, opened_by)"
+        " SELECT tenant_id, gen_random_uuid(), kind, zone, 'many', opened_at, first_due_at, due_at, opened_by"
+        "   FROM legal_clock, generate_series(1, %d - (SELECT count(*) FROM legal_clock WHERE closed_at IS NULL))"
+        "  WHERE clock_id = '%s'", LEGAL_CLOCKS_OPEN - 1, hex(last.clock_id));
+    struct work *w = unit_open(tenant, officer);
+    OK(legal_clock_open(w, &in, &c, &e));
+    unit_commit(w);
+    w = unit_open(tenant, officer);
+    REFUSED(legal_clock_open(w, &in, &c, &e), LIMIT);
+    unit_drop(w);
+    w = unit_open(tenant, officer);
+    OK(legal_clock_close(w, last.clock_id, STR("answered"), &c, &e));
+    OK(legal_clock_open(w, &in, &c, &e));
+    unit_commit(w);
+    w = unit_open(other, stranger);             /* the bound is each tenant's own */
+    OK(legal_clock_open(w, &in, &c, &e));
+    unit_drop(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(months_and_hours), cmocka_unit_test(the_law_in_force_on_that_day_counts),
                                         cmocka_unit_test(what_cannot_be_opened), cmocka_unit_test(extended_once_and_closed_once),
-                                        cmocka_unit_test(pages_go_by_the_due_moment) };
+                                        cmocka_unit_test(pages_go_by_the_due_moment),
+                                        cmocka_unit_test(so_many_run_and_no_more) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -73,6 +73,19 @@ static void a_mail_in_either_language(void **state)
     assert_null(strstr(str_z(a, text), "http"));
 }
 
+static void a_clock_is_found_in_its_register(void **state)
+{
+    (void)state;
+    struct str subject, text;
+    const struct notice_claimed d = { .event = STR("clock-overdue"), .resource_kind = STR("clock"), .resource_id = STR("clk_1"),
+        .name = STR("case 2026/17"), .language = STR("ar"), .at = { 1 },
+        .detail = { STR("{\"deadline\":\"2026-02-28T10:00:00.000Z\",\"kind\":\"access\"}") } };
+    notice_text_mail(a, &d, "https://falaj.example", &subject, &text);
+    assert_non_null(strstr(str_z(a, subject), "فوات موعد مهلة قانونية: case 2026/17"));
+    assert_non_null(strstr(str_z(a, text), "\nhttps://falaj.example/audit/legal-clocks\n"));
+    assert_non_null(strstr(str_z(a, text), "2026-02-28T10:00:00.000Z"));
+}
+
 static void a_code_stands_in_its_mail_alone(void **state)
 {
     (void)state;
@@ -91,6 +104,7 @@ int main(void)
     const struct CMUnitTest tests[] = { cmocka_unit_test(a_webhook_is_canonical_and_tells_no_more),
         cmocka_unit_test(what_is_not_known_is_left_out),
                                         cmocka_unit_test(a_mail_in_either_language),
+                                        cmocka_unit_test(a_clock_is_found_in_its_register),
                                             cmocka_unit_test(a_code_stands_in_its_mail_alone) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
