@@ -42,6 +42,8 @@ struct train_figures {
     double seconds;
     int64_t parameters, holdout_count;
     bool early_stopped;
+    bool has_items;
+    int64_t items;                      /* rows, or tokens, that it learnt from, each pass counted */
     struct str backend;
     struct str precision;               /* of its products; absent: of an older worker, or of trees */
     struct train_profile profile;       /* steps 0: none was asked for */

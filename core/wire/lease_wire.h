@@ -15,6 +15,7 @@ enum { LEASE_ITEMS_MAX = 2000, LEASE_LINES_MAX = 1000, LEASE_NOTICES_MAX = 400, 
        LEASE_RESULT_MAX = 262144, LEASE_TEXT_MAX = 8192, LEASE_VALUES_MAX = 4096, LEASE_OUTPUT_NAME_MAX = 63,
        LEASE_PART_MAX = 8 << 20, LEASE_OUTPUT_MAX = 1 << 30 /* bytes of one part, sealed, and of a whole output's content */ };
 /* Bytes of a checkpoint's content: the largest model, two moments of its optimiser, the best one so far, and their names. */
+#define LEASE_ENERGY_MAX INT64_C(1000000000000000)       /* millijoules of a lease: 278 MWh */
 #define LEASE_CHECKPOINT_MAX (INT64_C(4) * LEASE_OUTPUT_MAX + (INT64_C(64) << 20))
 
 /* A GPU of a machine. Its index is what CUDA counts by; isolation says how jobs with shares of it are kept apart, if at all. */
@@ -98,6 +99,8 @@ struct lease_item {
     int event;                          /* enum lease_event */
     bool has_exit_code;
     int64_t exit_code;
+    bool has_cpu_mj, has_gpu_mj;
+    int64_t cpu_mj, gpu_mj;             /* of an end: energy measured, in millijoules */
     bool has_held_ms;
     int64_t held_ms;                    /* in the first word about a lease: taken so long ago */
     struct str message, endpoint;

@@ -1058,6 +1058,12 @@ CREATE FUNCTION public.uploads_open(in_tenant uuid, in_user uuid, OUT of_tenant 
     -- the body: migrations
 ALTER FUNCTION public.uploads_open(in_tenant uuid, in_user uuid, OUT of_tenant bigint, OUT of_user bigint) OWNER TO falaj_system;
 
+-- Name: usage_energy_measured_mj(bigint, bigint, bigint, bigint, bigint, bigint); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.usage_energy_measured_mj(slot_ms bigint, gpu_ms bigint, slot_watts bigint, gpu_watts bigint, cpu_mj bigint, gpu_mj bigint) RETURNS bigint
+    LANGUAGE sql IMMUTABLE
+    -- the body: migrations
+ALTER FUNCTION public.usage_energy_measured_mj(slot_ms bigint, gpu_ms bigint, slot_watts bigint, gpu_watts bigint, cpu_mj bigint, gpu_mj bigint) OWNER TO falaj_owner;
+
 -- Name: usage_energy_mj(bigint, bigint, bigint, bigint); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.usage_energy_mj(slot_ms bigint, gpu_ms bigint, slot_watts bigint, gpu_watts bigint) RETURNS bigint
     LANGUAGE sql IMMUTABLE
@@ -1224,8 +1230,12 @@ CREATE TABLE public.attempt (
     cancel_asked boolean DEFAULT false NOT NULL,
     cause text DEFAULT ''::text NOT NULL,
     nodes bigint DEFAULT 1 NOT NULL,
+    cpu_mj bigint,
+    gpu_mj bigint,
     CONSTRAINT attempt_check2 CHECK (((evict_until IS NULL) = (evict_for IS NULL))),
+    CONSTRAINT attempt_cpu_mj_check CHECK ((cpu_mj >= 0)),
     CONSTRAINT attempt_evict_why_check CHECK ((length(evict_why) <= 200)),
+    CONSTRAINT attempt_gpu_mj_check CHECK ((gpu_mj >= 0)),
     CONSTRAINT attempt_state_check CHECK (
 CASE
     WHEN live THEN ((finished_at IS NULL) AND (state = ANY ('{LEASED,STARTING,RUNNING}'::text[])))
@@ -1250,6 +1260,12 @@ COMMENT ON COLUMN public.attempt.cause IS 'Why it failed (scheduler/jobs/retry_c
 
 -- Name: COLUMN attempt.nodes; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON COLUMN public.attempt.nodes IS 'Its machines; slots, gpus, cpu_milli and memory_bytes are those of all together, node_id is that of rank 0';
+
+-- Name: COLUMN attempt.cpu_mj; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.attempt.cpu_mj IS 'Millijoules of its processors, measured (workers/agent/energy.h); NULL: not measured';
+
+-- Name: COLUMN attempt.gpu_mj; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.attempt.gpu_mj IS 'Millijoules of its GPUs, measured; NULL: not measured, or it had none';
 
 -- Name: attempt_member; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.attempt_member (

@@ -14,24 +14,28 @@ static const struct stmt quota_turn = { .name = "quota_turn", .params = "U", .ca
     "SELECT FROM quota WHERE tenant_id = ANY ($1) AND resource IN ('objects', 'stored_bytes')\n"
     " ORDER BY tenant_id, resource FOR NO KEY UPDATE" };
 
-static const struct stmt attempt_end_many = { .name = "attempt_end_many", .params = "UUUISSBBIBI", .card = CARD_NONE, .sql =
+static const struct stmt attempt_end_many = { .name = "attempt_end_many", .params = "UUUISSBBIBIBIBI", .card = CARD_NONE, .sql =
     "WITH a AS (\n"
     "  UPDATE attempt SET state = i.attempt_state, live = false, finished_at = clock_timestamp(), message = i.message,\n"
     "         exit_code = CASE WHEN i.has_exit THEN i.exit_code END,\n"
+    "         cpu_mj = CASE WHEN i.has_cpu_mj AND attempt.nodes = 1 THEN i.cpu_mj END,\n"
+    "         gpu_mj = CASE WHEN i.has_gpu_mj AND attempt.nodes = 1 THEN i.gpu_mj END,\n"
     "         taken_at = CASE WHEN i.takes_too THEN " TAKEN_AT " ELSE attempt.taken_at END,\n"
     "         started_at = coalesce(attempt.started_at, CASE WHEN i.started_now THEN clock_timestamp() END)\n"
-    "    FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)\n"
+    "    FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)\n"
     "      AS i(tenant_id, attempt_id, node_id, fence, attempt_state, message, started_now, has_exit, exit_code, takes_too,\n"
-    "           held_ms)\n"
+    "           held_ms, has_cpu_mj, cpu_mj, has_gpu_mj, gpu_mj)\n"
     "   WHERE attempt.tenant_id = i.tenant_id AND attempt.attempt_id = i.attempt_id AND attempt.node_id = i.node_id\n"
     "     AND attempt.fence = i.fence AND attempt.live\n"
     "  RETURNING attempt.tenant_id, attempt.attempt_id, attempt.job_id, attempt.node_id, attempt.slots, attempt.gpus, attempt.leased_at,\n"
+    "            attempt.cpu_mj, attempt.gpu_mj,\n"
     "            greatest(0, extract(epoch FROM attempt.finished_at - CASE WHEN i.started_now THEN attempt.leased_at\n"
     "              ELSE coalesce(attempt.started_at, attempt.leased_at) END) * 1000)::bigint AS wall_ms),\n"
     "u AS (\n"
     "    SELECT a.tenant_id, a.attempt_id, a.job_id, j.project_id, j.queue, n.zone, n.pool, n.flavor, a.slots, a.gpus, a.wall_ms,\n"
     "           a.wall_ms * a.slots AS slot_ms, a.wall_ms * a.gpus AS gpu_ms, p.slot_hour, p.gpu_hour, p.kwh, coalesce(p.currency, '') AS currency,\n"
-    "           usage_energy_mj(a.wall_ms * a.slots, a.wall_ms * a.gpus, p.slot_watts, p.gpu_watts) AS energy_mj\n"
+    "           usage_energy_measured_mj(a.wall_ms * a.slots, a.wall_ms * a.gpus, p.slot_watts, p.gpu_watts, a.cpu_mj,\n"
+    "                                    a.gpu_mj) AS energy_mj\n"
     "      FROM a JOIN node n ON n.node_id = a.node_id CROSS JOIN LATERAL (\n"
     "        SELECT project_id, queue FROM job WHERE job.tenant_id = a.tenant_id AND job.job_id = a.job_id LIMIT 1) j LEFT JOIN LATERAL (\n"
     "        SELECT slot_hour, gpu_hour, kwh, slot_watts, gpu_watts, currency FROM price\n"
@@ -68,7 +72,8 @@ enum errc lease_repo_end(struct db_tx *tx, const struct attempt_step *s, size_t 
     db_queue(tx, &attempt_end_many, ARGS(
             A_UUIDS_OF(s, n, tenant_id), A_UUIDS_OF(s, n, attempt_id), A_UUIDS_OF(s, n, node_id), A_I64S_OF(s, n, fence),
             A_STRS_OF(s, n, attempt_state), A_STRS_OF(s, n, message), A_BOOLS_OF(s, n, started_now), A_BOOLS_OF(s, n, has_exit_code),
-            A_I64S_OF(s, n, exit_code), A_BOOLS_OF(s, n, takes_too), A_I64S_OF(s, n, held_ms)), false);
+            A_I64S_OF(s, n, exit_code), A_BOOLS_OF(s, n, takes_too), A_I64S_OF(s, n, held_ms), A_BOOLS_OF(s, n, has_cpu_mj),
+            A_I64S_OF(s, n, cpu_mj), A_BOOLS_OF(s, n, has_gpu_mj), A_I64S_OF(s, n, gpu_mj)), false);
     lease_repo_causes(tx, s, n);
     lease_repo_parked(tx, s, n);
     return lease_repo_move(tx, s, n, e);

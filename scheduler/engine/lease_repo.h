@@ -36,6 +36,8 @@ struct attempt_step {
     int64_t delay_ms;                   /* of a requeue */
     bool has_exit_code;
     int64_t exit_code;
+    bool has_cpu_mj, has_gpu_mj;
+    int64_t cpu_mj, gpu_mj;             /* of an end: measured */
     struct str result;
     struct uuid event_id;
     struct str audit;

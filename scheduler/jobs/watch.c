@@ -18,6 +18,8 @@ SCHEMA_EXTERN(attempt_view, "One execution of a job",
     FIELD(attempt_view, state, F_ALWAYS, .doc = "Where it is"),
     FIELD(attempt_view, cause, 0, .doc = "Why it failed: machine, memory, timeout, program or output; empty: it did not"),
     FIELD(attempt_view, message, 0, .doc = "What happened"), FIELD_OPT(attempt_view, exit_code, 0, .doc = "Exit code"),
+    FIELD_OPT(attempt_view, cpu_mj, 0, .doc = "Millijoules that its processors took; absent: not measured"),
+    FIELD_OPT(attempt_view, gpu_mj, 0, .doc = "Millijoules that its GPUs took; absent: not measured"),
     FIELD(attempt_view, leased_at, F_ALWAYS, .doc = "When it was given to the machine"),
     FIELD(attempt_view, started_at, 0, .doc = "When it began"),
     FIELD(attempt_view, finished_at, 0, .doc = "When it ended"));
@@ -54,7 +56,8 @@ static const struct stmt job_metrics_stmt = { .name = "job_metrics", .params = "
     "SELECT metric_id, at, step, fence, values FROM job_metric\n"
     " WHERE tenant_id = $1 AND job_id = $2 AND metric_id > $3 ORDER BY metric_id LIMIT $4" };
 static const struct stmt job_attempts_stmt = { .name = "job_attempts", .params = "uui", .row = &attempt_view_schema, .card = CARD_MANY, .sql =
-    "SELECT attempt_id, fence, node_id, state, cause, message, exit_code, leased_at, started_at, finished_at FROM attempt\n"
+    "SELECT attempt_id, fence, node_id, state, cause, message, exit_code, cpu_mj, gpu_mj, leased_at, started_at, finished_at\n"
+    "  FROM attempt\n"
     " WHERE tenant_id = $1 AND job_id = $2 ORDER BY fence LIMIT $3" };
 
 const struct stmt *const watch_stmts[] = { &job_logs_stmt, &job_log_page_stmt, &job_log_count_stmt, &job_metrics_stmt,

@@ -34,7 +34,8 @@ struct attempt_view {
     struct uuid node_id;
     struct str state, cause, message;
     int64_t exit_code;
-    bool has_exit_code;
+    bool has_exit_code, has_cpu_mj, has_gpu_mj;
+    int64_t cpu_mj, gpu_mj;
     struct timestamp leased_at, started_at, finished_at;
 };
 extern const struct schema attempt_view_schema;

@@ -14,7 +14,7 @@ SCHEMA_EXTERN(usage_sum, "A sum of use",
     FIELD(usage_sum, day, 0, .doc = "UTC day"), FIELD_ID(usage_sum, project_id, "prj", 0, .doc = "Project"), FIELD(usage_sum, queue, 0, .doc = "Queue"),
     FIELD(usage_sum, flavor, 0, .doc = "Flavor of machine"), FIELD(usage_sum, zone, 0, .doc = "Zone"), FIELD(usage_sum, pool, 0, .doc = "Pool"),
     FIELD(usage_sum, attempts, 0, .doc = "Attempts ended"), FIELD(usage_sum, slot_ms, 0, .doc = "Slot milliseconds"),
-    FIELD(usage_sum, gpu_ms, 0, .doc = "GPU milliseconds"), FIELD(usage_sum, energy_mj, 0, .doc = "Millijoules, by the price book's watts"),
+    FIELD(usage_sum, gpu_ms, 0, .doc = "GPU milliseconds"), FIELD(usage_sum, energy_mj, 0, .doc = "Millijoules: measured, or by the price book's watts"),
     FIELD(usage_sum, amount_minor, 0, .doc = "Minor units of the currency"), FIELD(usage_sum, currency, 0, .doc = "ISO 4217 code; empty: without price"));
 SCHEMA_OF(usage_line, "A debit of the ledger", FIELD(usage_line, at, 0, .doc = "When it ended"), FIELD(usage_line, attempt_id, 0, .doc = "Attempt"),
     FIELD(usage_line, project_id, 0, .doc = "Project"), FIELD(usage_line, queue, 0, .doc = "Queue"), FIELD(usage_line, flavor, 0, .doc = "Flavor"),

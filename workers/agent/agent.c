@@ -100,6 +100,7 @@ enum errc agent_new(const struct config *cfg, const struct clock *clock, const s
     agent_find_cards(a);
     facts_fill(a, be);
     a->env = (struct executor_env){ .config = cfg, .cards = a->cards, .work_dir = dir,
+                                    .energy = energy_new(cfg->worker_powercap, "/proc/stat", a->cards),
                                     .stopping = &a->stopping, .isolation = isolation_new(cfg) };
     a->facts.programs = programs_here(cfg, a->env.isolation);
     a->book = book_new(clock, cfg->worker_heartbeat_ms);
@@ -169,6 +170,7 @@ bool agent_free(struct agent *a)
     if (a->runners)
         return false;
     isolation_free(a->env.isolation);
+    energy_free(a->env.energy);
     cards_free(a->cards);
     timers_free(a->timers);
     book_free(a->book);

@@ -227,6 +227,15 @@ bool cards_can_give(const struct cards *c, uint64_t devices)
     return true;
 }
 
+bool cards_energy(const struct cards *c, size_t i, double *ret_mj)
+{
+    unsigned long long mj = 0;
+    if (i >= c->offered_count || c->nvml->energy(c->offered[i]->handle, &mj))
+        return false;
+    *ret_mj = (double)mj;
+    return true;
+}
+
 uint64_t cards_minors(const struct cards *c, uint64_t devices)
 {
     uint64_t minors = 0;

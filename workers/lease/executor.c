@@ -226,6 +226,13 @@ static void ask_to_stop(struct run *r, enum lease_event event, int64_t kill_at_u
         kill(r->pid, SIGTERM);
 }
 
+static void look_at_energy(struct run *r, int64_t now)
+{
+    int64_t cpu_us, bytes;
+    if (now >= r->energy.next_us && usage_read(r->pid, &cpu_us, &bytes) && bytes)
+        energy_look(r->env->energy, &r->energy, cpu_us, now);
+}
+
 /* Time and the book's word. Returns the milliseconds to wait for messages, -1 for ever; kills what must be killed. */
 static int look_around(struct run *r)
 {
@@ -253,7 +260,9 @@ static int look_around(struct run *r)
     struct usage_sample sample;
     if (usage_due(&r->usage, now, &sample))
         held_metric(r->held, sample.step, str_c(sample.json));
+    look_at_energy(r, now);
     next = next < r->usage.next_us ? next : r->usage.next_us;
+    next = next < r->energy.next_us ? next : r->energy.next_us;
     return next == INT64_MAX ? -1 : (int)((next - now) / 1000 < 3600000 ? (next - now) / 1000 + 1 : 3600000);
 }
 
@@ -264,6 +273,7 @@ static void watch(struct run *r, struct err *e)
     if (r->g->max_runtime_s > 0)
         r->deadline_us = now_us() + r->g->max_runtime_s * 1000000;
     usage_begin(&r->usage, r->pid, r->g->slots, r->env->config->worker_sample_ms, now_us());
+    energy_begin(r->env->energy, &r->energy, (uint64_t)r->g->devices, r->g->gpu_milli, now_us());
     for (;;) {
         struct pollfd p[2] = { { .fd = r->socket, .events = POLLIN }, { .fd = held_wake_fd(r->held), .events = POLLIN } };
         int ms = look_around(r);
@@ -286,6 +296,7 @@ static void watch(struct run *r, struct err *e)
         secret_wipe(room, f.body.len);
     }
     run_reap(r);
+    energy_look(r->env->energy, &r->energy, r->cpu_us, now_us());
     struct usage_sample sample;
     if (usage_end(&r->usage, now_us(), r->cpu_us, r->peak_bytes, &sample))
         held_metric(r->held, sample.step, str_c(sample.json));

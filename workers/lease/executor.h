@@ -10,6 +10,7 @@
 #include "core/table/config.h"
 #include "workers/agent/book.h"
 #include "workers/agent/cards.h"
+#include "workers/agent/energy.h"
 #include "workers/lease/isolation.h"
 
 struct executor_env {
@@ -18,6 +19,7 @@ struct executor_env {
     const char *work_dir;           /* exists, ours */
     const char *program;            /* NULL: /proc/self/exe; tests: a path to falaj-worker */
     const struct cards *cards;      /* borrowed; NULL: the settings say what GPUs there are */
+    struct energy *energy;          /* borrowed; NULL: nothing is measured */
     struct isolation *isolation;    /* borrowed; NULL: leases share the account nobody and the network */
     const _Atomic bool *stopping;   /* the agent ends: leases go back to the queue */
     /* Tests put files in the place of the API; NULL: a client by config. */

@@ -31,6 +31,7 @@ struct run {
     int status;
     int64_t peak_bytes, cpu_us;         /* of the child, once it was reaped */
     struct usage usage;
+    struct energy_use energy;
     struct str csr;                     /* of a kind that listens: its request, once it came */
     int64_t cert_due_us;                /* when its certificate is renewed (wall clock), */
     int64_t cert_try_us;                /* and not before when that is tried (monotonic) */

@@ -15,6 +15,16 @@
 
 enum { LOST_CHILDREN_MAX = 3 };
 
+/* The end, with what was measured. */
+static void finish(struct run *r, struct lease_item *end)
+{
+    end->has_cpu_mj = r->energy.has_cpu;
+    end->cpu_mj = (int64_t)(r->energy.cpu_uj / 1000);
+    end->has_gpu_mj = r->energy.has_gpu;
+    end->gpu_mj = (int64_t)r->energy.gpu_mj;
+    held_finish(r->held, end);
+}
+
 static void say_success(struct run *r)
 {
     CLEANUP(buf_releasep) struct buf json = BUF(LEASE_RESULT_MAX);
@@ -24,7 +34,7 @@ static void say_success(struct run *r)
         r->artifacts[n++] = (struct lease_output){ STR("model"), r->object_id };
     }
     json_encode(run_result_schema(r), r->figures, &json);
-    held_finish(r->held, &(struct lease_item){ .event = LE_SUCCEED, .has_exit_code = !r->has_output, .result = { buf_str(&json) },
+    finish(r, &(struct lease_item){ .event = LE_SUCCEED, .has_exit_code = !r->has_output, .result = { buf_str(&json) },
                                                .outputs = { r->artifacts, n } });
 }
 
@@ -87,7 +97,7 @@ static void say_end(struct run *r)
     }
     if (end.message.ptr == text)
         end.message.len = strlen(text);
-    held_finish(r->held, &end);
+    finish(r, &end);
 }
 
 /* Every way out of a good lease says one end. */

@@ -129,6 +129,7 @@ static void result_write(const struct child *c, const struct train_result *r, co
         isfinite(r->holdout_accuracy), isfinite(r->holdout_loss), isfinite(r->train_loss), r->holdout_accuracy, r->holdout_loss,
             r->train_loss,
         .epochs = r->epochs, .seconds = seconds, .parameters = (int64_t)r->parameters, .holdout_count = (int64_t)r->holdout_count,
+        .has_items = r->items > 0, .items = r->items,
         .early_stopped = r->end == TRAIN_EARLY_STOPPED,
         .backend = str_c(!is_net && (c->backend->properties & BE_DEVICE) ? "cpu" : c->backend->name),     /* trees use no card */
         .precision = is_net ? r->is_bf16 ? STR("bf16") : STR("fp32") : STR_NULL, .profile = r->profile,

@@ -206,6 +206,7 @@ static enum errc finish(struct engine *g, struct train_result *r, struct err *e)
     r->epochs = g->at.rounds;
     r->steps = g->at.step;
     r->skipped = g->at.skipped;
+    r->items = (g->at.epoch * (int64_t)g->job->data->train_count + g->at.taken) * (int64_t)g->net->items;
     r->train_loss = ep->train_loss;
     r->holdout_loss = ep->epoch ? ep->holdout_loss : (double)NAN;
     r->holdout_accuracy = ep->epoch ? ep->holdout_accuracy : (double)NAN;

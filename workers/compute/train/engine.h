@@ -78,6 +78,7 @@ struct train_result {
     enum train_end end;
     int64_t epochs, steps, skipped, resumed_at_step; /* resumed_at_step -1: from the start */
     double train_loss, holdout_loss, holdout_accuracy;      /* of the model in `model`; NaN without hold-out */
+    int64_t items;                          /* rows, or tokens, of all its steps; 0 of trees */
     size_t parameters, holdout_count;
     const uint32_t *holdout_indices;        /* borrowed from the data: row numbers from 0, ascending */
     bool is_bf16;

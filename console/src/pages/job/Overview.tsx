@@ -5,6 +5,7 @@ import type { Schemas } from '../../api/client.ts';
 import { duration, number } from '../../lib/format.ts';
 import { Code, Id, Pairs, State, Time } from '../../ui/bits.tsx';
 import { useNames } from '../members/names.ts';
+import { Energy } from './Energy.tsx';
 import { Outputs } from './Outputs.tsx';
 import { Profile } from './Profile.tsx';
 import { Tuning } from './Tuning.tsx';
@@ -61,6 +62,7 @@ export function Overview({ job }: { job: Job }) {
           <Pairs rows={numbers.map(([k, v]) => [k, <Code key={k}>{number(v, 6)}</Code>])} />
         </>
       )}
+      <Energy job={job} />
       <Outputs job={job} />
       <Profile result={job.result} />
       <Tuning result={job.result} />

@@ -101,6 +101,41 @@ static void an_attempt_is_charged_by_the_price_of_its_lease(void **state)
     done(&w);
 }
 
+/* Of processors and of GPUs what was measured, each, or else the watts of the price. */
+static void what_was_measured_is_charged(void **state)
+{
+    (void)state;
+    static const struct { bool has_cpu, has_gpu; int64_t cpu_mj, gpu_mj; const char *energy; } rows[] = {
+        { true, false, 5000000, 7, "5000000::bigint" }, { true, true, 5000000, 7, "5000007::bigint" },
+        { false, true, 5000000, 7, "slot_ms * 360 + 7" }, { false, false, 5, 7, "slot_ms * 360" },
+        { true, false, 0, 7, "0::bigint" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct lease_grant g;
+        char a[UUID_TEXT];
+        submit(&f, f.tenant_a, 1, 2, 3, NULL);
+        plan(&f);
+        assert_int_equal(take(&f, &m, 1, &g), 1);
+        uuid_text(g.attempt_id, a);
+        const struct lease_item start = { .tenant_id = g.tenant_id, .attempt_id = g.attempt_id, .fence = g.fence,
+                                          .event = LE_START, .message = STR("") };
+        struct lease_item items[2] = { start, start };
+        items[1].event = LE_SUCCEED;
+        items[1].has_cpu_mj = rows[i].has_cpu;
+        items[1].cpu_mj = rows[i].cpu_mj;
+        items[1].has_gpu_mj = rows[i].has_gpu;
+        items[1].gpu_mj = rows[i].gpu_mj;
+        assert_int_equal(say_all(&f, &m, items, 2, NULL), 2);
+        int64_t got = fixture_count(&f, "SELECT energy_mj FROM usage_record WHERE attempt_id = '%s'", a);
+        int64_t want = fixture_count(&f, "SELECT %s FROM usage_record WHERE attempt_id = '%s'", rows[i].energy, a);
+        if (got != want)
+            fail_msg("row %zu: %lld of %lld", i, (long long)got, (long long)want);
+        assert_int_equal(fixture_count(&f, "SELECT count(*) FROM attempt WHERE attempt_id = '%s' AND (cpu_mj IS NOT NULL) = %s"
+                                           " AND (gpu_mj IS NOT NULL) = %s", a, rows[i].has_cpu ? "true" : "false",
+                                       rows[i].has_gpu ? "true" : "false"), 1);
+    }
+}
+
 /* What is charged belongs to the period that begins with it, and not to the one that ends with it: two months count it once. */
 static void each_debit_is_in_one_period(void **state)
 {
@@ -312,7 +347,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_is_refused), cmocka_unit_test(a_budget_tells_stops_holds_and_lets_go),
         cmocka_unit_test(a_spent_project_stops_itself_alone),
         cmocka_unit_test(counting_twice_changes_nothing), cmocka_unit_test(a_restore_counts_each_entry_once),
-        cmocka_unit_test(rules_bind_and_borrow),
+        cmocka_unit_test(rules_bind_and_borrow), cmocka_unit_test(what_was_measured_is_charged),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
