@@ -2,6 +2,7 @@
 // router.tsx - the addresses. Each page is a chunk of its own, read when somebody goes there.
 import { PageSection } from '@patternfly/react-core';
 import {
+  createBrowserHistory,
   createRootRoute,
   createRoute,
   createRouter,
@@ -10,6 +11,7 @@ import {
 } from '@tanstack/react-router';
 import { orOffline } from './api/client.ts';
 import { withWords, type Pack } from './i18n.ts';
+import { paintFirst } from './lib/afterpaint.ts';
 import { readSearch, writeSearch } from './lib/search.ts';
 import { Shell } from './shell/Shell.tsx';
 import { Failure, Loading, NotFound } from './ui/states.tsx';
@@ -114,6 +116,7 @@ const routes = [
   page('/settings', ['door', 'people'], () => import('./pages/settings/Settings.tsx'), 'Settings'),
 ];
 export const router = createRouter({
+  history: paintFirst(createBrowserHistory()),
   routeTree: root.addChildren(routes),
   parseSearch: readSearch,
   stringifySearch: writeSearch,

@@ -11,7 +11,7 @@ import {
   Switch,
 } from '@patternfly/react-core';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useCallback, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useGet } from '../api/hooks.ts';
 import { oneOf } from '../lib/oneof.ts';
@@ -29,6 +29,7 @@ import { useKept, useRuns } from './experiments/useruns.ts';
 import './experiments/experiments.css';
 import { JOB_STATES } from './Jobs.tsx';
 import { RegisterDialog } from './models/Register.tsx';
+import { Q_MIN } from '../ui/table/usual.ts';
 import { useRested } from '../ui/rested.ts';
 import { titleOf } from '../lib/titles.ts';
 
@@ -41,7 +42,10 @@ export function Experiments() {
   const [showHidden, setShowHidden] = useState(false);
   const state = oneOf(JOB_STATES, search['state']) ?? '';
   const q = search['q'] ?? '';
-  const { query, runs } = useRuns(state, useRested(q));
+  const rested = useRested(q);
+  // Less than the API looks for is looked for among the runs that are loaded.
+  const part = q.trim().length < Q_MIN ? q.trim().toLowerCase() : '';
+  const { query, runs } = useRuns(state, rested.trim().length < Q_MIN ? '' : rested.trim());
   const [registers, setRegisters] = useState<Run | null>(null);
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
   const onEnd = useCallback(() => {
@@ -52,15 +56,23 @@ export function Experiments() {
     void navigate({ to: '.', search: { ...search, [name]: value } as never, replace: true });
   const chosen = unpackIds(search['runs']);
   const sort = search['sort'] ?? '-submitted';
-  const hidden = runs.filter((r) => kept.hidden.includes(r.id)).length;
-  const shown = sorted(
-    runs.filter(
-      (r) => (showHidden || !kept.hidden.includes(r.id)) && (!search['dataset'] || r.dataset === search['dataset']),
-    ),
-    sort,
+  const dataset = search['dataset'];
+  // Two thousand runs are gone through when they change, not for every letter of a filter.
+  const [shown, hidden] = useMemo(() => {
+    const away = new Set(kept.hidden);
+    const own = runs.filter(
+      (r) =>
+        (showHidden || !away.has(r.id)) &&
+        (!dataset || r.dataset === dataset) &&
+        (part === '' || r.name.toLowerCase().includes(part)),
+    );
+    return [sorted(own, sort), runs.filter((r) => away.has(r.id)).length];
+  }, [runs, kept.hidden, showHidden, dataset, part, sort]);
+  const all = useMemo(() => columnsOf(runs), [runs]);
+  const columns = useMemo(
+    () => (kept.columns === null ? usual(runs) : all.filter((c) => kept.columns!.includes(c))),
+    [runs, all, kept.columns],
   );
-  const all = columnsOf(runs);
-  const columns = kept.columns === null ? usual(runs) : all.filter((c) => kept.columns!.includes(c));
   const group = all.includes(`p:${search['group']}`) ? search['group']! : '';
   const toggle = (list: string[], x: string): string[] =>
     list.includes(x) ? list.filter((y) => y !== x) : [...list, x];

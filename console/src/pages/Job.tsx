@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next';
 import { change, type Schemas } from '../api/client.ts';
 import { useForget, useGet } from '../api/hooks.ts';
 import { useLive } from '../api/live.ts';
+import { afterPaint } from '../lib/afterpaint.ts';
 import type { Search } from '../lib/search.ts';
 import { mayResume, maySuspend } from '../lib/jobs.ts';
 import { isSubmitted } from '../lib/jobtypes.ts';
@@ -110,15 +111,13 @@ function Parts({ tabs, tab, children }: { tabs: readonly Part[]; tab: Part; chil
   const navigate = useNavigate();
   const [picked, pick] = useState(tab);
   const drawn = useDeferredValue(picked);
-  const turn = useRef(0);
+  const turn = useRef((): void => undefined);
   useEffect(() => pick(tab), [tab]);
-  useEffect(() => () => cancelAnimationFrame(turn.current), []);
+  useEffect(() => () => turn.current(), []);
   const choose = (part: Part): void => {
     pick(part);
-    cancelAnimationFrame(turn.current);
-    turn.current = requestAnimationFrame(() =>
-      setTimeout(() => void navigate({ to: '.', search: { tab: part } as never })),
-    );
+    turn.current();
+    turn.current = afterPaint(() => void navigate({ to: '.', search: { tab: part } as never }));
   };
   return (
     <Tabs
