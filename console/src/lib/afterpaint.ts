@@ -27,8 +27,8 @@ const pathOf = (href: string): string => href.split(/[?#]/)[0]!;
 
 /**
  * Another page is drawn after the click on its link has been painted: drawing it within the click held the answer up by up to
- * 80 ms of work, four times that on a slow machine. What changes the same page's address (a filter that is typed) goes on at once: its
- * fields show what the address says. Of two clicks within one frame the second counts.
+ * 80 ms of work, four times that on a slow machine. What changes the same page's address (a filter that is typed) goes on at
+ * once: its fields show what the address says. Of two clicks within one frame the second counts.
  */
 export function paintFirst(history: RouterHistory, later: Later = afterPaint): RouterHistory {
   const push = history.push;

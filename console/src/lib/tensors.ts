@@ -3,6 +3,7 @@
 //
 // The protocol has its own document, so ours says no more of these answers than "an object": what came is judged here.
 import { z } from 'zod/mini';
+import { latin } from './digits.ts';
 
 const tensor = z.object({
   name: z.string(),
@@ -41,16 +42,6 @@ export function sideOf(t: Tensor): number {
   const side = Math.round(Math.sqrt(width));
   return !isText(t) && width > 1 && width <= GRID_MAX && side * side === width ? side : 0;
 }
-const ARABIC = '٠١٢٣٤٥٦٧٨٩';
-const PERSIAN = '۰۱۲۳۴۵۶۷۸۹';
-/** Digits and signs as a person of the region types them, as programs read them. */
-export const latin = (text: string): string =>
-  text
-    .replace(/[٠-٩]/g, (d) => String(ARABIC.indexOf(d)))
-    .replace(/[۰-۹]/g, (d) => String(PERSIAN.indexOf(d)))
-    .replaceAll('٫', '.')
-    .replaceAll('−', '-');
-
 export type Numbers = { ok: true; numbers: number[] } | { ok: false; at: number; word: string };
 export function readNumbers(text: string): Numbers {
   const numbers: number[] = [];

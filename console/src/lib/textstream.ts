@@ -31,12 +31,25 @@ export function pieceReader(): (text: string) => Piece[] {
   };
 }
 
+/** The text was cut off: no event said why it ended. */
+export class Cut extends Error {}
+
+/** All events to the one that says why the text ended; who stops reading before ends the request too. */
 export async function* piecesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Piece> {
   const reader = body.pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>).getReader();
   const read = pieceReader();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    yield* read(value);
+  let ended = false;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      for (const p of read(value)) {
+        ended ||= p.finish_reason !== undefined || p.error !== undefined;
+        yield p;
+      }
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined); // it may have failed already
   }
+  if (!ended) throw new Cut();
 }

@@ -20,10 +20,12 @@ import { useRouter } from '@tanstack/react-router';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { Controller, useForm, type FieldError, type FieldErrors, type UseFormReturn } from 'react-hook-form';
 import { useTranslation } from 'react-i18next';
+import { FaultText } from './faulttext.tsx';
 import { Alert } from './alert.tsx';
 import { z } from 'zod/mini';
 import { placeFaults, Problem, type Changed, type FieldFault } from '../api/problem.ts';
 import { asText } from '../lib/diff.ts';
+import { latin } from '../lib/digits.ts';
 import { Conflict, tagOf, type Lock } from './conflict.tsx';
 import { ServerWords, useProblemText } from './states.tsx';
 import { Unsaved } from './unsaved.tsx';
@@ -166,7 +168,10 @@ export function ApiForm<const F extends readonly Field[]>(props: Props<F>) {
   const router = useRouter({ warn: false }) as unknown;
   const sending = useRef(false);
   const dirty = useRef(false);
+  const box = useRef<HTMLFormElement>(null);
+  const said = useRef<HTMLDivElement>(null);
   const form = useForm<Values>({
+    shouldFocusError: false,
     defaultValues: Object.fromEntries(
       fields.map((f) => [
         f.name,
@@ -175,14 +180,25 @@ export function ApiForm<const F extends readonly Field[]>(props: Props<F>) {
     ),
     resolver: (values) => {
       const errors: FieldErrors<Values> = {};
+      const read = { ...values };
       for (const f of fields) {
-        const r = schemaOf(f).safeParse(values[f.name]);
+        const v = values[f.name];
+        // Digits of the reader's own script count as those that programs read.
+        if (typeof v === 'string' && (f.kind === 'number' || f.kind === 'code')) read[f.name] = latin(v).trim();
+        const r = schemaOf(f).safeParse(read[f.name]);
         if (!r.success) errors[f.name] = { type: 'check', message: r.error.issues[0]!.message };
       }
-      return Object.keys(errors).length > 0 ? { values: {}, errors } : { values, errors: {} };
+      return Object.keys(errors).length > 0 ? { values: {}, errors } : { values: read, errors: {} };
     },
   });
-  const errors = form.formState.errors;
+  const { errors, submitCount } = form.formState;
+  // The first field that is wrong, or what is said of the whole: not every field of the kit takes the focus from its own library.
+  useEffect(() => {
+    if (submitCount === 0) return;
+    const wrong = fields.find((f) => form.getFieldState(f.name).error);
+    const place = wrong ? box.current?.querySelector<HTMLElement>(`[id="${idOf(wrong)}"]`) : said.current;
+    place?.focus();
+  }, [submitCount, problem]);
   const isDirty = form.formState.isDirty;
   dirty.current = isDirty && !casual && !sending.current;
   useEffect(() => onDirty?.(isDirty && !casual), [isDirty, casual, onDirty]);
@@ -202,7 +218,10 @@ export function ApiForm<const F extends readonly Field[]>(props: Props<F>) {
     try {
       await send(values, was ? tagOf(was) : '');
     } catch (p) {
-      if (!(p instanceof Problem)) throw p;
+      if (!(p instanceof Problem)) {
+        setProblem(p);
+        throw p;
+      }
       if (p.status === 412 && lock) {
         const theirs = await lock.read().catch(() => null);
         if (theirs) return setConflict({ theirs, values, changed: p.changed });
@@ -223,13 +242,15 @@ export function ApiForm<const F extends readonly Field[]>(props: Props<F>) {
     return <Refusal of={e} />;
   };
   return (
-    <Form noValidate onSubmit={(e) => void go(e)} isWidthLimited>
+    <Form noValidate ref={box} onSubmit={(e) => void go(e)} isWidthLimited>
       {problem !== null && (
-        <Alert isInline variant="danger" title={text(problem)}>
-          {(loose.length > 0 || !(problem instanceof Problem) || problem.fields.length === 0) && (
-            <ServerWords problem={problem} />
-          )}
-        </Alert>
+        <div ref={said} tabIndex={-1}>
+          <Alert isInline variant="danger" title={text(problem)}>
+            {(loose.length > 0 || !(problem instanceof Problem) || problem.fields.length === 0) && (
+              <ServerWords problem={problem} />
+            )}
+          </Alert>
+        </div>
       )}
       {fields.map((f, at) => {
         if (f.group !== undefined) {
@@ -328,11 +349,7 @@ export function ApiForm<const F extends readonly Field[]>(props: Props<F>) {
             />
             <FormHelperText>
               <HelperText id={`${id}-help`}>
-                {bad ? (
-                  <HelperTextItem variant="error">{words(f)}</HelperTextItem>
-                ) : f.help ? (
-                  <HelperTextItem>{f.help}</HelperTextItem>
-                ) : null}
+                {bad ? <FaultText>{words(f)}</FaultText> : f.help ? <HelperTextItem>{f.help}</HelperTextItem> : null}
               </HelperText>
             </FormHelperText>
           </FormGroup>

@@ -28,8 +28,8 @@ export function Grid({
     <Table aria-label={label} variant="compact" gridBreakPoint={breakPoint} className={className ?? ''}>
       <Thead>
         <Tr>
-          {heads.map((h) => (
-            <Th key={h} modifier="wrap">
+          {heads.map((h, k) => (
+            <Th key={k} modifier="wrap">
               {h}
             </Th>
           ))}
@@ -39,7 +39,7 @@ export function Grid({
         {rows.map((r) => (
           <Tr key={r.id} data-outcome={r.outcome}>
             {r.cells.map((cell, k) => (
-              <Td key={heads[k]} dataLabel={heads[k]!}>
+              <Td key={k} dataLabel={heads[k]!}>
                 {cell}
               </Td>
             ))}

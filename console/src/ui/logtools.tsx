@@ -6,12 +6,12 @@ import {
   FormSelect,
   FormSelectOption,
   HelperText,
-  HelperTextItem,
   Switch,
   TextInput,
 } from '@patternfly/react-core';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { FaultText } from './faulttext.tsx';
 import { number } from '../lib/format.ts';
 
 export interface LogView {
@@ -77,12 +77,12 @@ export function LogTools(p: Props) {
           {p.fault !== '' && (
             <FormHelperText id="log-fault">
               <HelperText>
-                <HelperTextItem variant="error">
+                <FaultText>
                   {t('log.badExpression')}{' '}
                   <bdi lang="en" dir="ltr" translate="no">
                     {p.fault}
                   </bdi>
-                </HelperTextItem>
+                </FaultText>
               </HelperText>
             </FormHelperText>
           )}

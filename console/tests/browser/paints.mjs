@@ -4,9 +4,10 @@
 //
 //   const { cpu, wall } = await paintCost(page, () => page.click('[role=tab]'));
 //
-// Chromium's trace gives each event a time by the clock of its thread (tts). An interaction begins with its first event (pointerdown,
-// keydown), as Event Timing counts it, and ends with the first frame that is handed over after an event of it. The browser's own
-// slowing down is not used: it waits on that thread, which then counts what else the machine does. A slower processor is a factor.
+// Chromium's trace gives each event a time by the clock of its thread (tts). An interaction begins with its first event
+// (pointerdown, keydown), as Event Timing counts it, and ends with the first frame that is handed over after an event of it. The
+// browser's own slowing down is not used: it waits on that thread, which then counts what else the machine does. A slower
+// processor is a factor.
 const EVENTS = new Set([
   'pointerdown',
   'mousedown',

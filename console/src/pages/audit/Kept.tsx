@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kept.tsx - the head that a log is held against: kept from before, or co-signed by a witness whose key is given beside it.
-import { Button, FormGroup, FormHelperText, HelperText, HelperTextItem, TextInput } from '@patternfly/react-core';
+import { Button, FormGroup, FormHelperText, HelperText, TextInput } from '@patternfly/react-core';
 import { useTranslation } from 'react-i18next';
+import { FaultText } from '../../ui/faulttext.tsx';
 import type { KeptFault } from '../../lib/audit-kept.ts';
 import { FilePick } from '../../ui/filepick.tsx';
 
@@ -42,9 +43,7 @@ export function KeptField({
         )}
         <FormHelperText>
           <HelperText id={`${id}-help`}>
-            <HelperTextItem variant={fault ? 'error' : 'default'}>
-              {t(fault ? `verify.kept_${fault}` : 'verify.keptHelp')}
-            </HelperTextItem>
+            <FaultText bad={Boolean(fault)}>{t(fault ? `verify.kept_${fault}` : 'verify.keptHelp')}</FaultText>
           </HelperText>
         </FormHelperText>
       </FormGroup>

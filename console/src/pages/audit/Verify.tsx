@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Verify.tsx - the log, or a bundle that somebody brings, is verified by this browser: hashes, tree, head, signature.
-import {
-  Button,
-  Checkbox,
-  Form,
-  FormGroup,
-  FormHelperText,
-  HelperText,
-  HelperTextItem,
-  TextInput,
-} from '@patternfly/react-core';
+import { Button, Checkbox, Form, FormGroup, FormHelperText, HelperText, TextInput } from '@patternfly/react-core';
 import { useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { FaultText } from '../../ui/faulttext.tsx';
 import { getPage } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { canCheckSignatures, hex, unbase64, unhex, type Bytes } from '../../lib/audit-verify-hash.ts';
@@ -92,9 +84,7 @@ function KeyField({ id, value, put }: { id: string; value: string; put: (v: stri
       />
       <FormHelperText>
         <HelperText id={`${id}-help`}>
-          <HelperTextItem variant={isBad ? 'error' : 'default'}>
-            {t(isBad ? 'verify.keyBad' : 'verify.keyHelp')}
-          </HelperTextItem>
+          <FaultText bad={isBad}>{t(isBad ? 'verify.keyBad' : 'verify.keyHelp')}</FaultText>
         </HelperText>
       </FormHelperText>
     </FormGroup>

@@ -5,6 +5,7 @@
 // a gap in times.
 import { Title } from '@patternfly/react-core';
 import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
+import type { TFunction } from 'i18next';
 import { lazy, Suspense, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '../../api/client.ts';
@@ -13,11 +14,15 @@ import { millis, number } from '../../lib/format.ts';
 import type { Line } from '../../lib/series.ts';
 import { Time } from '../../ui/bits.tsx';
 import { Answer, Empty, Loading } from '../../ui/states.tsx';
+import './play.css';
 
 const Chart = lazy(() => import('../../ui/chart.tsx').then((m) => ({ default: m.Chart })));
 type Stats = Schemas['deployment_stats'];
 type Minute = Schemas['infer_minute'];
 const PACE_MS = 5000; // no topic tells of calls: there may be thousands in a second
+// What a setting of 0 means.
+const QUEUE = 4096;
+const TEXTS = 8;
 const VIEW = { x: 'time', log: false, smooth: 0 } as const;
 
 function line(label: string, colour: number, minutes: readonly Minute[], of: (m: Minute) => number | undefined): Line {
@@ -47,6 +52,52 @@ function Charts({ minutes }: { minutes: readonly Minute[] }) {
     </div>
   );
 }
+
+/** How it stands at a glance: the last minutes, and beside them what its settings allow. What it computes together and lets
+ *  wait is counted on its machine; here stands the most of it. */
+function Tiles({ of, stats }: { of: Schemas['deployment']; stats: Stats }) {
+  const { t } = useTranslation();
+  const [near, far] = [stats.windows[0], stats.windows.at(-1)];
+  if (!near || !far) return null;
+  const ms = (v: number | undefined): string => (v === undefined ? t('chart.none') : millis(v));
+  const writes = of.max_sequences !== undefined && (far.tokens ?? 0) > 0;
+  const waits = of.max_queue_size || QUEUE;
+  const tiles: [key: string, value: string, more: string][] = [
+    writes
+      ? ['latency', ms(near.first_p50_ms), t('deploy.tileGap', { gap: ms(near.gap_p50_ms) })]
+      : ['latency', ms(near.p50_ms), t('deploy.tileP95', { ms: ms(near.p95_ms) })],
+    ['queue', t('deploy.tileWaits', { count: waits, n: number(waits) }), refusedOf(t, far.refused)],
+    writes
+      ? [
+          'together',
+          t('deploy.tileTexts', { count: of.max_sequences || TEXTS, n: number(of.max_sequences || TEXTS) }),
+          '',
+        ]
+      : ['together', of.max_batch_size ? number(of.max_batch_size) : t('deploy.tileAsPays'), t('deploy.tileRows')],
+    ...(writes
+      ? [
+          ['tokens', number(near.tokens_per_second, 1), t('deploy.tileTokens', { n: number(far.tokens) })] as [
+            string,
+            string,
+            string,
+          ],
+        ]
+      : []),
+  ];
+  return (
+    <ul className="figure-tiles" aria-label={t('deploy.tiles')}>
+      {tiles.map(([key, value, more]) => (
+        <li key={key}>
+          <span className="lead">{t(`deploy.tile_${key}`)}</span>
+          <strong>{value}</strong>
+          <span className="lead">{more}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+const refusedOf = (t: TFunction, n: number | undefined): string =>
+  t('deploy.tileRefused', { count: n ?? 0, n: number(n ?? 0) });
 
 function Sums({ of }: { of: Stats }) {
   const { t } = useTranslation();
@@ -108,6 +159,7 @@ export function Figures({ of }: { of: Schemas['deployment'] }) {
               <p className="lead">
                 {t('deploy.since')} <Time at={s.since} />
               </p>
+              <Tiles of={of} stats={s} />
               <Sums of={s} />
               <Suspense fallback={<Loading />}>
                 <Charts minutes={s.per_minute} />

@@ -8,12 +8,12 @@ import {
   FormSelect,
   FormSelectOption,
   HelperText,
-  HelperTextItem,
   TextArea,
   TextInput,
 } from '@patternfly/react-core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { FaultText } from '../../ui/faulttext.tsx';
 import { number } from '../../lib/format.ts';
 import { isText, readNumbers, sideOf, tensorOf, widthOf, type Tensor } from '../../lib/tensors.ts';
 import { Drawing } from './Drawing.tsx';
@@ -83,9 +83,7 @@ export function Question({ tensor, text, isFirst, onChange, sample, isSampling }
           />
           <FormHelperText>
             <HelperText id={`${id}-help`}>
-              <HelperTextItem {...(fault ? { variant: 'error' as const, screenReaderText: t('field.bad') } : {})}>
-                {help}
-              </HelperTextItem>
+              <FaultText bad={Boolean(fault)}>{help}</FaultText>
             </HelperText>
           </FormHelperText>
         </FormGroup>

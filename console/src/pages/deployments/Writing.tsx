@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writing.tsx - the playground of a decoder: a prompt goes on as it is made, until it ends or is stopped.
-import { ActionGroup, Button, Form, FormGroup, TextArea, TextInput } from '@patternfly/react-core';
+import {
+  ActionGroup,
+  Button,
+  Form,
+  FormGroup,
+  FormHelperText,
+  HelperText,
+  TextArea,
+  TextInput,
+} from '@patternfly/react-core';
 import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { FaultText } from '../../ui/faulttext.tsx';
 import { getResponse, type Schemas } from '../../api/client.ts';
+import { Problem } from '../../api/problem.ts';
 import { number } from '../../lib/format.ts';
-import { latin } from '../../lib/tensors.ts';
-import { piecesOf } from '../../lib/textstream.ts';
+import { latin } from '../../lib/digits.ts';
+import { Cut, piecesOf } from '../../lib/textstream.ts';
 import { Note } from '../../ui/note.tsx';
 import { ServerWords, useProblemText } from '../../ui/states.tsx';
 import './play.css';
@@ -20,6 +31,7 @@ interface Written {
   seed: number | null;
 }
 const FIELDS = ['max_tokens', 'temperature', 'seed'] as const;
+const NUMBER = { max_tokens: /^\d+$/, temperature: /^\d+(\.\d+)?$/, seed: /^\d+$/ };
 const WORDS = { max_tokens: 'maxTokens', temperature: 'temperature', seed: 'seed' } as const;
 
 export function Writing({ of }: { of: Schemas['deployment'] }) {
@@ -36,7 +48,7 @@ export function Writing({ of }: { of: Schemas['deployment'] }) {
   const numbers = Object.fromEntries(
     FIELDS.map((f) => [f, latin(values[f]).trim()] as const).filter(([, v]) => v !== ''),
   );
-  const isWrong = Object.values(numbers).some((v) => !/^\d+(\.\d+)?$/.test(v));
+  const wrong = FIELDS.filter((f) => numbers[f] !== undefined && !NUMBER[f].test(numbers[f]));
 
   const write = async (): Promise<void> => {
     const began = performance.now();
@@ -55,7 +67,7 @@ export function Writing({ of }: { of: Schemas['deployment'] }) {
         signal: abort.signal,
       });
       for await (const p of piecesOf(response.body!)) {
-        if (p.error !== undefined) throw new Error(p.error);
+        if (p.error !== undefined) throw new Problem(response.status, { error: p.error });
         const ms = performance.now() - began;
         now = {
           ...now,
@@ -80,7 +92,8 @@ export function Writing({ of }: { of: Schemas['deployment'] }) {
         aria-label={t('play.title')}
         onSubmit={(e) => {
           e.preventDefault();
-          void write();
+          if (wrong.length > 0) document.getElementById(`play-${wrong[0]!}`)?.focus();
+          else void write();
         }}
       >
         <FormGroup label={t('play.prompt')} fieldId="play-prompt">
@@ -101,19 +114,26 @@ export function Writing({ of }: { of: Schemas['deployment'] }) {
                 value={values[f]}
                 inputMode="decimal"
                 dir="ltr"
+                validated={wrong.includes(f) ? 'error' : 'default'}
+                aria-describedby={`play-${f}-help`}
                 onChange={(_e, v) => setValues((x) => ({ ...x, [f]: v }))}
               />
+              <FormHelperText>
+                <HelperText id={`play-${f}-help`}>
+                  {wrong.includes(f) && <FaultText>{t('field.number')}</FaultText>}
+                </HelperText>
+              </FormHelperText>
             </FormGroup>
           ))}
         </div>
         <p className="lead">{t('play.writeHelp')}</p>
         {problem !== null && (
-          <Note variant="danger" title={words(problem)}>
+          <Note variant="danger" title={problem instanceof Cut ? t('play.cut') : words(problem)}>
             <ServerWords problem={problem} />
           </Note>
         )}
         <ActionGroup>
-          <Button type="submit" isDisabled={busy || isWrong} isLoading={busy} spinnerAriaValueText={t('state.loading')}>
+          <Button type="submit" isDisabled={busy} isLoading={busy} spinnerAriaValueText={t('state.loading')}>
             {t('play.write')}
           </Button>
           {busy && (

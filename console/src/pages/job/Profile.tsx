@@ -3,27 +3,10 @@
 import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table';
 import { useTranslation } from 'react-i18next';
 import { number, percent } from '../../lib/format.ts';
+import { profileOf, type Profile as ProfileOf } from '../../lib/jobresult.ts';
 import { Code } from '../../ui/bits.tsx';
 
-interface Row {
-  operation: string;
-  phase: string;
-  calls: number;
-  ms: number;
-  share: number;
-  gflops: number;
-  gbytes: number;
-  roof: number;
-  limit: string;
-}
-interface Whole {
-  steps: number;
-  ms: number;
-  data_wait: number;
-  peak_gflops: number;
-  peak_gbytes: number;
-  rows: Row[];
-}
+type Row = ProfileOf['rows'][number];
 const PHASES: Record<string, string> = {
   forward: 'job.phaseForward',
   backward: 'job.phaseBackward',
@@ -34,7 +17,7 @@ const LIMITS: Record<string, string> = { products: 'job.limitProducts', memory: 
 
 export function Profile({ result }: { result: unknown }) {
   const { t } = useTranslation();
-  const whole = (result as { profile?: Whole } | null | undefined)?.profile;
+  const whole = profileOf(result);
   if (!whole) return null;
   const columns: [string, (r: Row) => React.ReactNode][] = [
     [t('job.operation'), (r) => <Code>{r.operation}</Code>],

@@ -2,29 +2,13 @@
 // Tuning.tsx - the ways of running that a training job tried before its first step, and the one it went on with.
 import { useTranslation } from 'react-i18next';
 import { number } from '../../lib/format.ts';
+import { tuningOf } from '../../lib/jobresult.ts';
 import { Code } from '../../ui/bits.tsx';
 import { Grid } from '../../ui/grid.tsx';
 
-interface Row {
-  setting: string;
-  value: string;
-  ms: number;
-  gain: number;
-  chosen: boolean;
-  why?: string;
-}
-interface Whole {
-  steps: number;
-  seconds: number;
-  ms_before: number;
-  ms_after: number;
-  bits_kept: boolean;
-  rows: Row[];
-}
-
 export function Tuning({ result }: { result: unknown }) {
   const { t } = useTranslation();
-  const whole = (result as { tuning?: Whole } | null | undefined)?.tuning;
+  const whole = tuningOf(result);
   if (!whole || whole.rows.length === 0) return null;
   const gain = whole.ms_after > 0 ? whole.ms_before / whole.ms_after : 1;
   return (
@@ -47,7 +31,7 @@ export function Tuning({ result }: { result: unknown }) {
           cells: [
             <Code key="what">{`${r.setting} ${r.value}`}</Code>,
             r.ms > 0 ? number(r.ms, 4) : t('job.notTried'),
-            r.ms > 0 ? <bdi dir="ltr">{`${number(r.gain, 3)}×`}</bdi> : (r.why ?? ''),
+            r.ms > 0 ? <bdi dir="ltr">{`${number(r.gain, 3)}×`}</bdi> : r.why && <bdi lang="en">{r.why}</bdi>,
             r.chosen ? t('job.chosenYes') : '',
           ],
         }))}

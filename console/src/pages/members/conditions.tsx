@@ -8,12 +8,12 @@ import {
   FormSelect,
   FormSelectOption,
   HelperText,
-  HelperTextItem,
   TextInput,
 } from '@patternfly/react-core';
 import { useState, type ReactNode } from 'react';
 import type { FieldError } from 'react-hook-form';
 import { useTranslation } from 'react-i18next';
+import { FaultText } from '../../ui/faulttext.tsx';
 import { timeZone, zoneLabel } from '../../lib/format.ts';
 import { Code, Time } from '../../ui/bits.tsx';
 import { Refusal } from '../../ui/form.tsx';
@@ -61,9 +61,7 @@ export function NetsField({ id, value, fault, onChange }: Nets) {
       />
       <FormHelperText>
         <HelperText id={`${id}-help`}>
-          <HelperTextItem variant={fault ? 'error' : 'default'}>
-            {fault ? <Refusal of={fault} /> : t('tokens.cidrsHelp')}
-          </HelperTextItem>
+          <FaultText bad={Boolean(fault)}>{fault ? <Refusal of={fault} /> : t('tokens.cidrsHelp')}</FaultText>
         </HelperText>
       </FormHelperText>
     </FormGroup>

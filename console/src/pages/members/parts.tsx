@@ -13,6 +13,7 @@ import {
 import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue } from 'react';
 import { useTranslation } from 'react-i18next';
+import { FaultText } from '../../ui/faulttext.tsx';
 import { getPage, type Schemas } from '../../api/client.ts';
 import { ROLES } from '../../api/gen/roles.ts';
 
@@ -122,7 +123,7 @@ export function PersonField({ id, label, help, value, bad = false, onChange }: B
       </datalist>
       <FormHelperText>
         <HelperText id={`${id}-help`}>
-          <HelperTextItem variant={bad ? 'error' : 'default'}>{bad ? t('members.noSuch') : help}</HelperTextItem>
+          <FaultText bad={bad}>{bad ? t('members.noSuch') : help}</FaultText>
         </HelperText>
       </FormHelperText>
     </FormGroup>

@@ -5,8 +5,9 @@ import { useTranslation } from 'react-i18next';
 import { NOTICE_RULE_NEW_EVENTS, NOTICE_OWN_IN_EVENTS } from '../../api/gen/enums.ts';
 import { change, get, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
+import { number } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
-import { Code, Name, State, Time } from '../../ui/bits.tsx';
+import { Code, Name, shortId, State, Time } from '../../ui/bits.tsx';
 import { FormButton, OnceSecret, TypedConfirm } from '../../ui/dialogs.tsx';
 import { formFields, type Field } from '../../ui/form.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -30,18 +31,26 @@ export const ticked = (events: readonly string[]): Record<string, boolean> =>
 
 function useMembers() {
   const { can } = useSession();
-  const users = useGet(
+  return useGet(
     '/v1/users',
     { kind: 'person', state: 'ACTIVE', page_size: 200 },
     { enabled: can('user:read') && can('notification:manage') },
   );
-  return users.data?.data ?? [];
 }
+/** The values of a rule's form as the rule has them. */
+const valuesOfRule = (r: Record<string, unknown>): Record<string, unknown> => ({
+  ...r,
+  ...ticked(r['events'] as string[]),
+  ...Object.fromEntries(((r['recipients'] ?? []) as string[]).map((u) => [`to_${u}`, true])),
+});
 
 /** The fields of a rule; those of its way (url, people) last. */
-function useFields(kind: Rule['kind']) {
+function useFields(kind: Rule['kind'], to: readonly string[] = []) {
   const { t } = useTranslation();
-  const members = useMembers();
+  const users = useMembers();
+  const members = users.data?.data ?? [];
+  // Who gets it now and is not among the members that were read stays a box of their own: saving loses nobody.
+  const others = users.isLoading ? [] : to.filter((id) => !members.some((u) => u.user_id === id));
   const way: Field[] =
     kind === 'webhook'
       ? [
@@ -53,13 +62,18 @@ function useFields(kind: Rule['kind']) {
             help: t('notify.urlHelp'),
           },
         ]
-      : members.map((u) => ({ name: `to_${u.user_id}`, label: u.name, kind: 'check' as const }));
-  return formFields(
+      : [...members, ...others.map((user_id) => ({ user_id, name: shortId(user_id) }))].map((u) => ({
+          name: `to_${u.user_id}`,
+          label: u.name,
+          kind: 'check' as const,
+        }));
+  const fields = formFields(
     { name: 'name', label: t('col.name'), required: true, max: 64 },
     ...way,
     ...eventFields(t, NOTICE_RULE_NEW_EVENTS),
-    { name: 'wait_minutes', label: t('notify.wait'), kind: 'number', help: t('notify.waitHelp') },
+    { name: 'wait_minutes', label: t('notify.wait'), kind: 'number', min: 1, help: t('notify.waitHelp') },
   );
+  return { fields, ready: kind === 'webhook' || !users.isLoading };
 }
 const bodyOfRule = (kind: Rule['kind'], v: Record<string, unknown>) => ({
   name: String(v['name']),
@@ -77,9 +91,10 @@ const bodyOfRule = (kind: Rule['kind'], v: Record<string, unknown>) => ({
 function NewRule({ kind, onSecret }: { kind: Rule['kind']; onSecret?: (s: string) => void }) {
   const { t } = useTranslation();
   const forget = useForget();
-  const fields = useFields(kind);
+  const { fields, ready } = useFields(kind);
   return (
     <FormButton
+      ready={ready}
       variant={kind === 'webhook' ? 'primary' : 'secondary'}
       label={t(kind === 'webhook' ? 'notify.newWebhook' : 'notify.newMail')}
       title={t(kind === 'webhook' ? 'notify.newWebhook' : 'notify.newMail')}
@@ -102,7 +117,7 @@ function NewRule({ kind, onSecret }: { kind: Rule['kind']; onSecret?: (s: string
 function Acts({ rule: r, onSecret }: { rule: Rule; onSecret: (s: string) => void }) {
   const { t } = useTranslation();
   const forget = useForget();
-  const fields = useFields(r.kind);
+  const { fields, ready } = useFields(r.kind, r.recipients);
   const set = async (state: Rule['state']): Promise<void> => {
     await change('PATCH', `/v1/notifications/${r.notification_id}`, { state }, { 'if-match': `"v${r.version}"` });
     await forget('/v1/notifications');
@@ -127,6 +142,7 @@ function Acts({ rule: r, onSecret }: { rule: Rule; onSecret: (s: string) => void
         label={t('notify.edit')}
         title={t('notify.editOf', { name: r.name })}
         submit={t('act.save')}
+        ready={ready}
         fields={fields}
         initial={{
           name: r.name,
@@ -135,7 +151,7 @@ function Acts({ rule: r, onSecret }: { rule: Rule; onSecret: (s: string) => void
           ...ticked(r.events),
           ...Object.fromEntries((r.recipients ?? []).map((u) => [`to_${u}`, true])),
         }}
-        lock={{ read: () => get(`/v1/notifications/${r.notification_id}`), was: { ...r } }}
+        lock={{ read: () => get(`/v1/notifications/${r.notification_id}`), was: { ...r }, view: valuesOfRule }}
         onSubmit={async (v, tag) => {
           const body = bodyOfRule(r.kind, v as Record<string, unknown>);
           await change('PATCH', `/v1/notifications/${r.notification_id}`, body, { 'if-match': tag });
@@ -232,7 +248,7 @@ function Deliveries() {
           cell: (d) => (d.name ? <Name>{d.name}</Name> : <Code>{d.resource_id}</Code>),
         },
         { name: 'state', label: t('col.state'), cell: (d) => <State value={d.state} /> },
-        { name: 'tries', label: t('notify.tries'), cell: (d) => d.tries },
+        { name: 'tries', label: t('notify.tries'), cell: (d) => number(d.tries) },
         { name: 'reason', label: t('notify.reason'), cell: (d) => <bdi lang="en">{d.reason}</bdi> },
       ]}
       {...(can('notification:manage')

@@ -5,11 +5,12 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { change, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
+import { Problem } from '../../api/problem.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Code, Pairs, Time } from '../../ui/bits.tsx';
 import { TypedConfirm } from '../../ui/dialogs.tsx';
 import { ApiForm, formFields } from '../../ui/form.tsx';
-import { Loading } from '../../ui/states.tsx';
+import { Failure, Loading } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { eventFields, eventsOf, ticked } from './Notifications.tsx';
 
@@ -47,7 +48,10 @@ export function OwnNotices({ events }: { events: readonly Own['events'][number][
   const [round, setRound] = useState(0);
   const own = useGet(PATH);
   if (own.isLoading) return <Loading />;
-  const p = own.isError ? undefined : own.data;
+  // 404 says that nothing was chosen yet. Any other failure does not: an empty form would overwrite what is there.
+  const isNone = own.error instanceof Problem && own.error.status === 404;
+  if (own.isError && !isNone && !own.data) return <Failure problem={own.error} retry={() => void own.refetch()} />;
+  const p = isNone ? undefined : own.data;
   const choice = [...FOR_PEOPLE, ...(can('clock:manage') ? FOR_OFFICERS : [])].filter((e) => events.includes(e));
   const fields = formFields(
     { name: 'address', label: t('notify.address'), required: true, ltr: true, max: 254, pattern: /^[^\s@]+@[^\s@]+$/ },

@@ -3,7 +3,9 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { useGet } from '../../api/hooks.ts';
+import { number } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
+import { useNames } from '../members/names.ts';
 import { Code, Id, Name, Pairs, State, Time, To } from '../../ui/bits.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Answer, Empty } from '../../ui/states.tsx';
@@ -31,7 +33,7 @@ function Uses({ id }: { id: string }) {
         },
         { name: 'state', label: t('col.state'), cell: (u) => <State value={u.state} /> },
         { name: 'target', label: t('secrets.target'), cell: (u) => <Code>{u.target}</Code> },
-        { name: 'value_version', label: t('col.version'), narrow: true },
+        { name: 'value_version', label: t('col.version'), narrow: true, cell: (u) => number(u.value_version) },
         { name: 'submitted_at', label: t('secrets.submitted'), cell: (u) => <Time at={u.submitted_at} /> },
       ]}
       empty={<Empty title={t('secrets.noUse')} body={t('secrets.noUseBody')} />}
@@ -41,15 +43,20 @@ function Uses({ id }: { id: string }) {
 
 function Versions({ id }: { id: string }) {
   const { t } = useTranslation();
+  const names = useNames();
   return (
     <ServerTable
       path={`/v1/secrets/${encodeURIComponent(id)}/versions`}
       label={t('secrets.versions')}
       rowKey={(v) => String(v.value_version)}
       columns={[
-        { name: 'value_version', label: t('col.version'), narrow: true },
+        { name: 'value_version', label: t('col.version'), narrow: true, cell: (v) => number(v.value_version) },
         { name: 'created_at', label: t('secrets.setAt'), cell: (v) => <Time at={v.created_at} /> },
-        { name: 'created_by', label: t('secrets.setBy'), cell: (v) => <Id value={v.created_by} /> },
+        {
+          name: 'created_by',
+          label: t('secrets.setBy'),
+          cell: (v) => v.created_by && <bdi>{names.user(v.created_by)}</bdi>,
+        },
       ]}
       empty={<Empty title={t('secrets.noValue')} body={t('secrets.noValueBody')} cli={`falaj secret set ${id}`} />}
     />
@@ -88,7 +95,7 @@ export function SecretDetail() {
                 [t('col.state'), <State key="state" value={s.state} />],
                 [t('col.description'), <Name key="description">{s.description}</Name>],
                 [t('col.zone'), <Code key="zone">{s.zone}</Code>],
-                [t('col.version'), s.latest_version || t('secrets.noValue')],
+                [t('col.version'), s.latest_version ? number(s.latest_version) : t('secrets.noValue')],
                 [t('secrets.lastUsed'), s.last_used_at ? <Time key="used" at={s.last_used_at} /> : t('secrets.never')],
                 [t('col.created'), <Time key="created" at={s.created_at} />],
                 [t('col.id'), <Id key="id" value={s.secret_id} />],

@@ -4,6 +4,8 @@ import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
 import { change, get, ifMatch, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
+import { number } from '../../lib/format.ts';
+import { titleOf } from '../../lib/titles.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Code, Name, State, Time, To } from '../../ui/bits.tsx';
 import { FormButton, TypedConfirm } from '../../ui/dialogs.tsx';
@@ -39,7 +41,7 @@ function NewSecret() {
       kind: 'select',
       options: [
         { value: '', label: t('secrets.noProject') },
-        ...(projects.data?.data ?? []).map((p) => ({ value: p.project_id!, label: p.name! })),
+        ...(projects.data?.data ?? []).map((p) => ({ value: p.project_id!, label: titleOf(p) })),
       ],
     },
     { name: 'description', label: t('col.description'), max: 256, help: t('secrets.descriptionHelp') },
@@ -154,7 +156,7 @@ export function Secrets() {
             label: t('secrets.project'),
             cell: (s) =>
               s.project_id ? (
-                <Name>{projects.data?.data.find((p) => p.project_id === s.project_id)?.name ?? s.project_id}</Name>
+                <Name>{titleOf(projects.data?.data.find((p) => p.project_id === s.project_id)) || s.project_id}</Name>
               ) : (
                 t('secrets.noProject')
               ),
@@ -164,7 +166,7 @@ export function Secrets() {
             name: 'latest_version',
             label: t('col.version'),
             narrow: true,
-            cell: (s) => s.latest_version || t('secrets.noValue'),
+            cell: (s) => (s.latest_version ? number(s.latest_version) : t('secrets.noValue')),
           },
           {
             name: 'last_used_at',

@@ -11,6 +11,7 @@ import {
 } from '@patternfly/react-core';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { FaultText } from '../../ui/faulttext.tsx';
 import { isFreeText, type JobField } from '../../lib/jobrequest.ts';
 import type { Draft } from './draft.ts';
 import { Words } from './Yaml.tsx';
@@ -96,9 +97,9 @@ export function Field({ field: f, draft, eager, options, below }: Props) {
       <FormHelperText>
         <HelperText id={`${id}-help`}>
           {isBad ? (
-            <HelperTextItem variant="error" screenReaderText={t('field.bad')}>
+            <FaultText>
               <Words of={fault} />
-            </HelperTextItem>
+            </FaultText>
           ) : i18n.exists(help) ? (
             <HelperTextItem>{t(help, { min: f.min, max: f.max, each: f.each?.join(', ') })}</HelperTextItem>
           ) : i18n.exists(name) ? null : (

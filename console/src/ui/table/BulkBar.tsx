@@ -15,6 +15,7 @@ import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Alert } from '../alert.tsx';
 import { Problem } from '../../api/problem.ts';
+import { number } from '../../lib/format.ts';
 import { Name } from '../bits.tsx';
 import { ServerWords, useProblemText } from '../states.tsx';
 import type { Bulk } from './types.ts';
@@ -73,9 +74,12 @@ export function BulkBar<T>({ acts, rows, nameOf, clear, done }: Props<T>) {
   };
   const close = (): void => {
     stop.current = true;
+    // What is under way goes on to its end, and what came of each is told: a refusal must not vanish with the dialog.
+    if (phase === 'run') return;
     setAct(null);
     if (phase === 'told') clear();
   };
+  const undone = act ? act.rows.length - ended.length : 0;
   const failed = ended.filter((o) => o.problem !== undefined);
   return (
     <>
@@ -137,8 +141,8 @@ export function BulkBar<T>({ acts, rows, nameOf, clear, done }: Props<T>) {
               <Progress
                 value={ended.length}
                 max={act.rows.length}
-                valueText={`${ended.length} / ${act.rows.length}`}
-                label={`${ended.length} / ${act.rows.length}`}
+                valueText={`${number(ended.length)} / ${number(act.rows.length)}`}
+                label={`${number(ended.length)} / ${number(act.rows.length)}`}
                 aria-label={act.act.label}
               />
             )}
@@ -146,10 +150,11 @@ export function BulkBar<T>({ acts, rows, nameOf, clear, done }: Props<T>) {
               <div aria-live="polite" className="bulk-told">
                 <Alert
                   isInline
-                  variant={failed.length > 0 ? 'warning' : 'success'}
+                  variant={failed.length + undone > 0 ? 'warning' : 'success'}
                   title={[
                     t('bulk.done', { count: ended.length - failed.length }),
                     ...(failed.length > 0 ? [t('bulk.failed', { count: failed.length })] : []),
+                    ...(undone > 0 ? [t('bulk.undone', { count: undone })] : []),
                   ].join(' · ')}
                 />
                 <ul className="rows block">
