@@ -82,6 +82,7 @@ struct flight {
     enum errc (*outside)(struct work *w, const void *in, struct err *e);    /* asked for by call_outside, at most once */
     bool was_outside;
     enum lane lane;                         /* where it waits or runs */
+    uint8_t trace_parent[8];                /* the caller's span; all zero: it gave none */
     struct uuid wake_id;
     int64_t parked_mono_us;
     int64_t looked_mono_us;                 /* when its handler began to look */

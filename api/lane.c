@@ -234,7 +234,6 @@ void call_background(struct work *w, enum lane lane, void (*act)(struct work *w,
     b->work.deadline_mono_us = 0;
     b->work.projects.items = copy(a, w->projects.items, w->projects.n * sizeof(struct uuid));
     b->work.request_id = str_dup(a, w->request_id);
-    b->work.traceparent = str_dup(a, w->traceparent);
     b->work.source_ip = str_dup(a, w->source_ip);
     o->b = b;
     arena_defer(w->arena, offer_end, o);

@@ -30,6 +30,7 @@
 #include "core/db/pool.h"
 #include "core/db/run_tx.h"
 #include "core/http/cert_watch.h"
+#include "core/http/otlp.h"
 #include "core/redis/rate.h"
 #include "core/redis/wake.h"
 #include "core/table/config.h"
@@ -211,10 +212,8 @@ static int serve(struct app *app, struct api *api, struct config *settings, cons
     const struct config *cfg = app->config;
     sigset_t set;
     sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGHUP);
-    sigaddset(&set, SIGUSR1);
+    for (int i = 0; i < 4; i++)
+        sigaddset(&set, (const int[]){ SIGTERM, SIGINT, SIGHUP, SIGUSR1 }[i]);
     pthread_sigmask(SIG_BLOCK, &set, NULL);         /* before any thread: one that does not block them would end the process at once */
     signal(SIGPIPE, SIG_IGN);
     app->redis = *cfg->redis_socket ? redis_client_new(redis) : NULL;
@@ -272,6 +271,8 @@ static void undo(struct app *app, struct api *api)
     http_server_refuse(api->nodes);
     serving_stop(api->serving);
     pipeline_free(api->pipeline);
+    otlp_free(app->otlp);
+    app->otlp = NULL;
     http_server_free(api->people);
     http_server_free(api->nodes);
     console_free(api->console);
@@ -347,8 +348,8 @@ static int run(struct app *app, struct api *api, struct config *cfg, const char 
         return move_blobs(app, cfg, e);
     if (verb)
         return strcmp(verb, "--check-db") ? bootstrap(app, officer, e) : 0;
-    if (blob_store_open(cfg, &app->blobs, e) != ERR_OK)
-        return refuse("blob store", e);
+    if (blob_store_open(cfg, &app->blobs, e) != ERR_OK || otlp_new(cfg, "falaj-api", &app->otlp, e) != ERR_OK)
+        return refuse("blob store, or otlp.endpoint", e);
     app->capacity = capacity_cache_new();
     app->residency = residency_cache_new();
     api->authn = authn_new(app->pool, app->clock, cfg->api_token_cache_ms);

@@ -7,6 +7,7 @@
  * from facts in memory. */
 #include "api/model_call.h"
 #include "api/api.h"
+#include "api/model_trace.h"
 #include "core/base/cleanup.h"
 #include "core/db/run_tx.h"
 #include "core/table/metrics.h"
@@ -81,6 +82,7 @@ static void answered(void *ctx, enum errc rc, const struct http_result *r, const
 {
     struct call *c = ctx;
     struct model_call *q = c->own;
+    model_trace_answered(c, q);
     q->rc = rc;
     if (rc == ERR_OK)
         q->result = *r;
@@ -93,6 +95,7 @@ static void answered(void *ctx, enum errc rc, const struct http_result *r, const
 static enum errc send_question(struct call *c, struct model_call *q, struct err *e)
 {
     q->tries++;
+    q->headers[q->trace_at] = model_trace_ask(c, q);
     const struct serving_question sq = { .tenant_id = c->work.tenant_id, .attempt_id = q->t.attempt_id,
                                          .zone = q->t.zone, .endpoint = q->t.endpoint, .method = q->method,
                                          .path = q->path, .body = q->body,
@@ -139,6 +142,7 @@ enum errc model_call_ask(struct call *c, const struct model_call *how, bool *ret
         q->caller = str_hash(str_n((const char *)c->principal->user_id.b, sizeof c->principal->user_id.b));
         q->headers[0] = arena_printf(c->work.arena, INFER_CALLER ": %016lx", (unsigned long)q->caller);
         TRY(read_json_length(c, q, e));
+        q->trace_at = q->headers[1] ? 2 : 1;
         TRY(find_target(c, false, &q->t, e));
     } else if (q->rc == ERR_UNAVAILABLE && q->tries == 1 && !q->has_begun && !http_exchange_gone(c->exchange)) {
         TRY(find_again(c, q, e));
@@ -209,6 +213,7 @@ void model_call_account(struct call *c, enum errc rc)
     metrics_observe(M_inference_request_seconds, (double)took_us / 1e6);
     metrics_inc(M_inference_requests_total,
                 rc == ERR_OK ? status == 200 ? "ok" : "refused" : is_gone ? "gone" : err_row(rc)->wire);
+    model_trace_end(c, status);
     if (uuid_is_nil(q->t.deployment_id))
         return;
     struct infer_stats *s = ((struct api *)w->app->extra)->infer_stats;

@@ -28,8 +28,11 @@ struct model_call {
     void *own;                          /* the handler's */
     const struct infer_text *text;      /* of a call that made text, when it is over; NULL: of any other */
     struct deployment_target t;
-    const char *headers[3];             /* INFER_CALLER, and INFER_JSON_LENGTH of the call or none */
+    const char *headers[4];             /* INFER_CALLER; INFER_JSON_LENGTH of the call and its traceparent, where it has them */
+    int trace_at;                       /* which of them is the last */
     uint64_t caller;
+    struct trace trace;                 /* of asking; unset: it is not told */
+    int64_t asked_mono_us, answered_mono_us;    /* of the last try */
     int tries;
     bool has_begun;                     /* the caller's stream */
     enum errc rc;                       /* of the last try, with result or err */

@@ -3,6 +3,7 @@
  * that did not pass it, and what a handler does is kept by transact.c alone. */
 #include "api/access_log.h"
 #include "api/api_int.h"
+#include "api/call_trace.h"
 #include "core/base/assert.h"
 #include "core/crypto/hash.h"
 #include "core/db/tx.h"
@@ -97,8 +98,7 @@ static struct flight *flight_new(struct pipeline *p, struct http_exchange *x)
     c->work = (struct work){ .app = p->app, .arena = r->arena, .now_us = clock_wall_us(p->app->clock), .source_ip = client_address(&p->proxies, r) };
     c->work.request_uuid = uuid_v7(c->work.now_us);
     c->work.request_id = request_id_of(c);
-    struct str trace = http_header_get(r, "Traceparent");
-    c->work.traceparent = trace.len == 55 ? trace : STR_NULL;
+    flight_trace_begin(f);
     return f;
 }
 

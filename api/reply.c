@@ -2,6 +2,7 @@
 /* reply.c - answers: success by the row's schema, errors as application/problem+json (RFC 9457), and the headers both carry. */
 #include "api/access_log.h"
 #include "api/api_int.h"
+#include "api/call_trace.h"
 #include "api/changed_by.h"
 #include "api/console.h"
 #include "api/etag.h"
@@ -32,8 +33,11 @@ static void common(struct flight *f, struct headers *h)
     add(h, "X-Request-Id", f->call.work.request_id);
     add(h, "Cache-Control", STR("no-store"));
     add(h, "X-Content-Type-Options", STR("nosniff"));
-    if (f->call.work.traceparent.len)
-        add(h, "Traceparent", f->call.work.traceparent);
+    if (trace_is_set(&f->call.work.trace)) {
+        char *text = arena_alloc(a, TRACE_TEXT);
+        trace_print(&f->call.work.trace, text);
+        add(h, "Traceparent", str_c(text));
+    }
     if (f->match) {
         add(h, "Deprecation", f->match->ends.deprecation);
         add(h, "Sunset", f->match->ends.sunset);
@@ -66,6 +70,7 @@ static void account(struct flight *f, int status, const struct err *e)
                       !c->did_nothing;
     access_log_write(f->pipeline->access_log, c->work.now_us, c->work.tenant_id, f->match ? f->match->row->op : "-", status, is_audited,
                      c->work.request_id);
+    flight_trace_end(f, status, e);
     if (e)
         metrics_inc(M_errors_total, err_row(e->code)->wire);
     enum log_level level = status >= 500 ? LOG_ERROR : status >= 400 || c->request->method != HTTP_GET ? LOG_INFO : LOG_DEBUG;

@@ -5,8 +5,10 @@
  * token masked to its kind. */
 #include "cli/client.h"
 #include <errno.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
+#include "core/base/trace.h"
 #include "core/crypto/rand.h"
 #include "core/http/client.h"
 #include "core/http/url.h"
@@ -66,6 +68,10 @@ static enum errc make_headers(struct cli *c, const struct api_req *q, const char
         list[n++] = arena_printf(c->arena, "If-Match: %s", q->if_match ? q->if_match : "*");
     if (q->range)
         list[n++] = arena_printf(c->arena, "Range: %s", q->range);
+    struct trace trace;
+    const char *given = getenv("TRACEPARENT");
+    if (trace_parse(str_c(given), &trace))
+        list[n++] = arena_printf(c->arena, "traceparent: %s", given);
     if (strcmp(q->method, "POST") == 0)
         TRY(make_key(c->arena, &list[n++], e));
     list[n] = NULL;

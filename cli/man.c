@@ -108,6 +108,7 @@ static void man_top(FILE *out)
           "Proxies and the hosts to reach without one, "
           "read as \\fBcurl\\fR(1) does: each in lower case too, and http_proxy in lower case only.\n"
           ".TP\n\\fBNO_COLOR\\fR\nNo colour.\n"
+          ".TP\n\\fBTRACEPARENT\\fR\nThe W3C trace context that calls are part of, as pipelines set it for what they run.\n"
           ".SH FILES\n.TP\n\\fI~/.config/falaj/config\\fR\nProfiles: URL, token and authorities (ca_cert); mode 0600.\n"
           ".TP\n\\fI~/.cache/falaj/\\fR\nNames for completion, 30 s old at most; mode 0600.\n", out);
     roff_exit_status(out);

@@ -10,6 +10,7 @@
 #include "scheduler/mirror/snapshot.h"
 #include "scheduler/plan/placement.h"
 #include "scheduler/plan_apply.h"
+#include "scheduler/plan_told.h"
 
 void loop_wake_nodes(const struct app *app, struct slice nodes_told)
 {
@@ -63,6 +64,7 @@ static enum errc plan_pass(const struct app *app, struct arena *a, bool is_deep,
     }
     evict_settle(app->claims, &s, &p);
     loop_wake_nodes(app, r.nodes);
+    plan_told(&w, &s, r.lines.items, r.lines.n);
     ret->admitted += r.admitted;
     ret->has_room = has_room(&s) || r.refused > 0;
     ret->more = r.admitted > 0 && ((p.is_cut && has_room(&s)) || r.refused > 0);

@@ -23,6 +23,7 @@
 #include "core/crypto/secmem.h"
 #include "core/db/pool.h"
 #include "core/http/ops.h"
+#include "core/http/otlp.h"
 #include "core/redis/wake.h"
 #include "core/table/config.h"
 #include "core/table/metrics.h"
@@ -210,6 +211,7 @@ static enum errc start_helpers(struct daemon *d, struct err *e)
     static const char *const channels[] = { WAKE_SCHEDULER, WAKE_SUBMITTED, WAKE_AUDIT };
     const struct config *c = d->config;
     struct str zone = STR("");
+    TRY(otlp_new(c, "falaj-scheduler", &d->app.otlp, e));
     if (*c->keys_sockets) {
         struct str rest;
         TRY(keyd_client_new(str_c(c->keys_sockets), KEYD_TIMEOUT_MS, &d->app.keyd, e));
@@ -246,6 +248,7 @@ static void stop(struct daemon *d)
     custody_free(d->custody);
     sequence_free(d->sequence);
     loop_free(d->loop);
+    otlp_free(d->app.otlp);
     leader_free(d->leader);
     redis_client_free(d->app.redis);
     keyd_client_free(d->app.keyd);

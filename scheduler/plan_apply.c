@@ -214,6 +214,7 @@ enum errc plan_apply(struct work *w, const struct snapshot *s, const struct plan
             nodes[k++] = s->nodes.items[node].node_id;
         }
     *ret = (struct plan_result){ .admitted = (int64_t)rows.n, .refused = (int64_t)(p->places.n - rows.n), .nodes = { nodes, k } };
+    ret->lines = rows;
     ret->reasons_changed = reasons_changed;
     return ERR_OK;
 }

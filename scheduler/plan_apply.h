@@ -11,6 +11,7 @@
 
 struct plan_result {
     int64_t admitted, refused, reasons_changed;
+    struct slice lines;                 /* struct plan_line: what became attempts */
     struct slice nodes;                 /* struct uuid: machines with new leases, to be woken after the commit */
 };
 enum errc plan_apply(struct work *w, const struct snapshot *s, const struct plan *p, int64_t lease_ms, struct plan_result *ret,

@@ -11,7 +11,7 @@ foreach(f agent/agent agent/cards agent/devices agent/energy agent/fetch agent/r
           lease/sandbox lease/spawn
           lease/box lease/box_filter lease/folder lease/run_lines lease/run_secrets lease/run_image lease/run_launch
           lease/mask lease/programs lease/run_keep
-          lease/run_output lease/run_end
+          lease/run_output lease/run_end lease/run_trace
           lease/work_type lease/isolation lease/accounts lease/run_cert)
   list(APPEND agent_sources ${agent_dir}/${f}.c)
 endforeach()
@@ -21,5 +21,5 @@ file(GLOB agent_types CONFIGURE_DEPENDS ${agent_dir}/lease/type_*.c ${agent_dir}
 falaj_library(falaj_workers_agent workers SOURCES ${agent_sources} ${agent_types}
   USES falaj_workers_compute falaj_workers_image
        falaj_core_base falaj_core_table falaj_core_json falaj_core_crypto falaj_core_wire falaj_core_http_client
-       falaj_core_http_server falaj_core_http_certs falaj_core_data PRIVATE_LIBS m ${CMAKE_DL_LIBS})
+       falaj_core_http_otlp falaj_core_http_server falaj_core_http_certs falaj_core_data PRIVATE_LIBS m ${CMAKE_DL_LIBS})
 falaj_binary(falaj-worker SOURCES ${agent_dir}/main.c USES workers_agent)

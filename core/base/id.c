@@ -5,25 +5,39 @@
 
 #include <sys/random.h>
 
-struct uuid uuid_v7(int64_t now_us)
+void id_random(uint8_t *out, size_t n)
 {
     static _Thread_local uint8_t pool[320];
     static _Thread_local size_t left;
-    struct uuid u;
-    if (left < 10) {
+    ASSERT(n <= sizeof pool);
+    if (left < n) {
         ASSERT(getrandom(pool, sizeof pool, 0) == sizeof pool);
         left = sizeof pool;
     }
+    memcpy(out, pool + (left -= n), n);
+}
+
+struct uuid uuid_v7(int64_t now_us)
+{
+    struct uuid u;
     uint64_t ms = (uint64_t)(now_us / 1000);
     for (int i = 0; i < 6; i++)
         u.b[i] = (uint8_t)(ms >> (8 * (5 - i)));
-    memcpy(u.b + 6, pool + (left -= 10), 10);
+    id_random(u.b + 6, 10);
     /* rand_a carries the microseconds within the millisecond, so that ids of one process sort by time. */
     unsigned us = (unsigned)(now_us % 1000) * 4;
     u.b[6] = (uint8_t)(0x70 | us >> 8);
     u.b[7] = (uint8_t)us;
     u.b[8] = (uint8_t)(0x80 | (u.b[8] & 0x3F));
     return u;
+}
+
+int64_t uuid_time_us(struct uuid v7)
+{
+    int64_t ms = 0;
+    for (int i = 0; i < 6; i++)
+        ms = ms << 8 | v7.b[i];
+    return ms * 1000;
 }
 
 bool uuid_is_nil(struct uuid u)

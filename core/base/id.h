@@ -17,6 +17,9 @@ struct uuid {
 enum { UUID_TEXT = 37, UUID_HEX = 33 };
 
 struct uuid uuid_v7(int64_t now_us);
+int64_t uuid_time_us(struct uuid v7);           /* when it was made, to the millisecond */
+/* At most 320 bytes, for names and not for keys: a process keeps the next ones in memory. */
+void id_random(uint8_t *out, size_t n);
 bool uuid_is_nil(struct uuid u);
 bool uuid_eq(struct uuid a, struct uuid b);
 int uuid_cmp(struct uuid a, struct uuid b);

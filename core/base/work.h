@@ -11,6 +11,7 @@
 #include "core/base/clock.h"
 #include "core/base/id.h"
 #include "core/base/str.h"
+#include "core/base/trace.h"
 
 struct config;
 struct db_pool;
@@ -29,6 +30,7 @@ struct audit_pii;
 struct federation;
 struct erasure_keeper;
 struct claims;
+struct otlp;
 
 struct app {
     const char *program;
@@ -49,6 +51,7 @@ struct app {
     struct audit_pii *pii;          /* api only: keys of personal fields, audit/pii.h */
     struct erasure_keeper *erasures; /* api only: who was erased, outside the database, audit/erasure_keeper.h; NULL: not kept */
     struct federation *federation;  /* api only: what was fetched from outside issuers and providers, tenants/identity/outside.h */
+    struct otlp *otlp;              /* spans and metrics, core/http/otlp.h; NULL: to nobody */
     void *extra;                    /* the daemon's own state (api: struct api) */
 };
 
@@ -63,6 +66,6 @@ struct work {
     int64_t deadline_mono_us;
     struct uuid request_uuid;
     struct str request_id;          /* as the caller gave it, or made here */
-    struct str traceparent;
+    struct trace trace;             /* this unit of work as a span; unset: of none */
     struct str source_ip;
 };

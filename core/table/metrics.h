@@ -44,6 +44,8 @@ void metrics_observe_(enum metric id, double seconds, const char *const *labels)
 /* All series that were touched, and of the program's own rows the counters and histograms without labels; build_info with its
  * name. */
 void metrics_print(struct buf *out, const char *program);
+/* The same as OTLP's list of metrics, without brackets: sums since start_us, as of now_us (core/http/otlp.h). */
+void metrics_print_otlp(struct buf *out, const char *program, int64_t start_us, int64_t now_us);
 void metrics_print_markdown(struct buf *out);
 /* Present value of a counter or gauge, count of a histogram; 0 for a series never touched. For tests. */
 double metrics_value_(enum metric id, const char *const *labels);

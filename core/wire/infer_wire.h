@@ -10,6 +10,10 @@
 /* The header of a call and of an answer in which tensors stand behind the JSON, as bytes: how long the JSON is. */
 #define INFER_JSON_LENGTH "Inference-Header-Content-Length"
 
+/* From a child to falaj-api, when the call had a traceparent: "queue;dur=0.120, compute;dur=1.750, rows;dur=8" (W3C Server
+ * Timing), in milliseconds; rows is the number of rows of its batch. */
+#define INFER_TIMING "Server-Timing"
+
 /* From falaj-api to a serving child: who asks, as any text that is the same for what one caller sends. */
 #define INFER_CALLER "Falaj-Caller"
 /* What a child says (503) to a request whose turn came too late; falaj-api says it on. */

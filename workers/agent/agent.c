@@ -13,6 +13,7 @@
 #include "core/base/log.h"
 #include "core/base/notify.h"
 #include "workers/lease/programs.h"
+#include "core/http/otlp.h"
 
 enum { STOP_EXTRA_MS = 1000, RUNNERS_MS = 10000 };
 
@@ -92,14 +93,17 @@ enum errc agent_new(const struct config *cfg, const struct clock *clock, const s
         FAIL(e, IO, "the work directory %s cannot be made", dir);
         return e->code;
     }
+    struct otlp *otlp;
+    TRY(otlp_new(cfg, "falaj-worker", &otlp, e));
     struct agent *a = calloc(1, sizeof *a);
     ASSERT(a);
     a->config = cfg;
+    a->otlp = otlp;
     a->clock = clock;
     pthread_mutex_init(&a->lock, NULL);
     agent_find_cards(a);
     facts_fill(a, be);
-    a->env = (struct executor_env){ .config = cfg, .cards = a->cards, .work_dir = dir,
+    a->env = (struct executor_env){ .config = cfg, .cards = a->cards, .work_dir = dir, .otlp = otlp,
                                     .energy = energy_new(cfg->worker_powercap, "/proc/stat", a->cards),
                                     .stopping = &a->stopping, .isolation = isolation_new(cfg) };
     a->facts.programs = programs_here(cfg, a->env.isolation);
@@ -169,6 +173,7 @@ bool agent_free(struct agent *a)
         return true;
     if (a->runners)
         return false;
+    otlp_free(a->otlp);
     isolation_free(a->env.isolation);
     energy_free(a->env.energy);
     cards_free(a->cards);

@@ -26,6 +26,7 @@ struct agent {
     struct node_register facts;
     char name[160];
     struct hw hw;
+    struct otlp *otlp;                  /* spans and metrics; NULL: to nobody */
     struct executor_env env;
     pthread_mutex_t lock;               /* guards env.node; only the fetching thread writes it */
     _Atomic bool stopping, reporter_ends;

@@ -311,17 +311,22 @@ void executor_run(const struct executor_env *env, struct held *h)
     for (size_t i = 0; i < INPUTS_MAX; i++)
         r.inputs[i] = -1;
     struct err e = { 0 };
+    run_trace_begin(&r.trace, env->otlp, r.g);
     enum errc rc = prepare(&r, &e);
+    run_trace_stage(&r.trace, STR("inputs"), rc == ERR_OK);
     if (rc == ERR_OK) {
         if (!job_listens(r.g->kind))
             held_start(h, STR_NULL);
         watch(&r, &e);
         rc = r.failed.code;
+        run_trace_stage(&r.trace, STR("work"), rc == ERR_OK);
     } else if (r.pid > 0) {
         run_kill(&r);
         run_reap(&r);
     }
     run_conclude(&r, rc, &e);
+    run_trace_stage(&r.trace, STR("outputs"), rc == ERR_OK);
+    run_trace_end(&r.trace, rc == ERR_OK ? STR_NULL : str_c(err_row(rc)->wire));
     keeper_free(r.keeper);
     fd_closep(&r.keeper_end);
     for (size_t i = 0; i < INPUTS_MAX; i++)

@@ -5,6 +5,7 @@
 #include "workers/lease/work_type.h"
 #include "workers/lease/executor.h"
 #include "workers/lease/frame.h"
+#include "workers/lease/run_trace.h"
 #include "workers/lease/sandbox.h"
 #include "core/wire/job_result.h"
 #include "workers/agent/usage.h"
@@ -32,6 +33,7 @@ struct run {
     int64_t peak_bytes, cpu_us;         /* of the child, once it was reaped */
     struct usage usage;
     struct energy_use energy;
+    struct run_trace trace;
     struct str csr;                     /* of a kind that listens: its request, once it came */
     int64_t cert_due_us;                /* when its certificate is renewed (wall clock), */
     int64_t cert_try_us;                /* and not before when that is tried (monotonic) */

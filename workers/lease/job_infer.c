@@ -33,13 +33,22 @@ static void refuse(struct http_exchange *x, enum errc rc)
     serve_fail(x, err_row(rc)->http, err_row(rc)->title);
 }
 
+static void print_timing(const struct infer_request *r, char *out, size_t n)
+{
+    int64_t queue_us = r->taken_us - r->arrived_us, compute_us = clock_mono_us(&clock_system) - r->taken_us;
+    snprintf(out, n, "queue;dur=%ld.%03ld, compute;dur=%ld.%03ld, rows;dur=%zu", (long)(queue_us / 1000), (long)(queue_us % 1000),
+             (long)(compute_us / 1000), (long)(compute_us % 1000), r->batch_rows);
+}
+
 static void on_done(struct infer_request *r, enum errc rc)
 {
     struct inference *i = r->ctx;
     struct buf b = BUF(REPLY_MAX);
     struct err e;
     size_t json;
-    char length[24];
+    char length[24], timing[96];
+    struct http_header h[2];
+    size_t n = 0;
     if (rc != ERR_OK)
         return refuse(i->x, rc);
     if (infer_answer(&i->call, &b, &json, &e) != ERR_OK) {
@@ -47,8 +56,13 @@ static void on_done(struct infer_request *r, enum errc rc)
         return serve_fail(i->x, 413, e.msg);
     }
     snprintf(length, sizeof length, "%zu", json);
-    const struct http_header h[] = { { STR(INFER_JSON_LENGTH), str_c(length) } };
-    http_reply_buf(i->x, 200, json ? STR("application/octet-stream") : STR("application/json"), h, json ? 1 : 0, &b);
+    if (json)
+        h[n++] = (struct http_header){ STR(INFER_JSON_LENGTH), str_c(length) };
+    if (r->taken_us && http_header_get(http_exchange_request(i->x), "Traceparent").ptr) {
+        print_timing(r, timing, sizeof timing);
+        h[n++] = (struct http_header){ STR(INFER_TIMING), str_c(timing) };
+    }
+    http_reply_buf(i->x, 200, json ? STR("application/octet-stream") : STR("application/json"), h, n, &b);
 }
 
 static void on_scores(struct text_request *r, size_t at, const float *logits)

@@ -44,6 +44,11 @@ static struct infer_request *take_batch(struct batcher *b, struct infer_request 
     size_t rows = 0, requests = 0;
     for (const struct infer_request *r = first; r; r = r->next, requests++)
         rows += r->rows;
+    const int64_t now = now_us();
+    for (struct infer_request *r = first; r; r = r->next) {
+        r->taken_us = now;
+        r->batch_rows = rows;
+    }
     for (const struct infer_request *r = *ret_late; r; r = r->next)
         b->stats.late++;
     b->stats.rows_waiting = b->queue.rows;

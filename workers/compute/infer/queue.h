@@ -26,6 +26,8 @@ struct infer_request {
     void *ctx;                          /* the caller's */
     struct infer_request *next, *prev;  /* the queue's */
     int64_t arrived_us;
+    int64_t taken_us;                   /* the batcher's: into a batch of so many rows; 0: not yet */
+    size_t batch_rows;
 };
 
 struct queue_line {
