@@ -103,7 +103,8 @@ export async function accessible(t, page, where, coloursOnly = false, impacts = 
   // Half a megabyte of script: once for each document.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe);
   const found = await page.evaluate(
-    (runOnly) => globalThis.axe.run(document, { runOnly, resultTypes: ['violations'] }),
+    (runOnly) =>
+      globalThis.axe.run(document, { runOnly, resultTypes: ['violations'], preload: false, reporter: 'no-passes' }),
     coloursOnly ? { type: 'rule', values: COLOURS } : { type: 'tag', values: tags },
   );
   for (const v of found.violations.filter((f) => !impacts || impacts.includes(f.impact))) {

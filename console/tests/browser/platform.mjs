@@ -96,6 +96,13 @@ async function pageOf(t, who, options = {}) {
   return page;
 }
 
+/** Another window of the same person: no second login, and what the browser has read it does not read again. */
+async function windowBeside(t, page) {
+  const other = await page.context().newPage();
+  watch(t, other);
+  return other;
+}
+
 /** expected: codes of answers that the test provokes; a browser writes each to its console as an error. also: other origins it may go to. */
 function watch(t, page) {
   page.expected = [404]; // a browser asks for the icon of a bare picture
@@ -133,6 +140,7 @@ export async function run(name, main, { furnished = true, env = {} } = {}) {
   mkdirSync(shots, { recursive: true });
   const faults = [];
   const t = { name, shots, bin, root, people: {}, ids: {}, open: (who, options) => pageOf(t, who, options) };
+  t.beside = (page) => windowBeside(t, page);
   t.fault = (where, what) => {
     faults.push(`${where}: ${what}`);
     console.log(`FAULT ${where}: ${what}`);
