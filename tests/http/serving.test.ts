@@ -6,8 +6,9 @@ import { request } from 'node:http';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, inject, test } from 'vitest';
-import { digitRows, digitsCsv, psql, train, until, upload } from './client.ts';
+import { digitRows, digitsCsv, train, until, upload } from './client.ts';
 import { api, makeTenant, must, waitJob, type Api, type Ready } from './harness.ts';
+import { connected, pending, stalled as stallOne, untilPending } from './stall.ts';
 
 const ready: Ready = inject('falaj');
 const admin: Api = api(ready, ready.admin_token);
@@ -29,15 +30,6 @@ beforeAll(async () => {
   body = { inputs: [{ name, shape: [1, 64], datatype: 'FP32', data: digitRows(1)[0]!.features }] };
 }, 240_000);
 
-/** As many calls can be under way without a handshake, for which a machine has two seconds only. */
-async function connected(): Promise<void> {
-  const port = Number(psql(ready, 'SELECT endpoint FROM attempt WHERE live AND endpoint IS NOT NULL').split(':').at(-1));
-  const local = `:${port.toString(16).toUpperCase().padStart(4, '0')} `, ESTABLISHED = '01';
-  const count = () => readFileSync('/proc/net/tcp', 'utf8').split('\n').filter((l) => l.trim().split(/\s+/)[3] === ESTABLISHED && l.slice(0, 22).includes(local)).length;
-  for (let tries = 0; tries < 50 && count() < CALLS; tries++) for (const reply of await Promise.all(Array.from({ length: CALLS }, infer))) must(reply, 200);
-  expect(count()).toBeGreaterThanOrEqual(CALLS);
-}
-
 const infer = () => t.api('POST', `${path}/infer`, { body });
 
 /** The children of the worker: here it serves one model and runs nothing else. */
@@ -47,47 +39,28 @@ function children(): number[] {
     readFileSync(`/proc/${worker}/task/${task}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number));
 }
 
+/** Stops the one child. */
 async function stalled(what: () => Promise<void>): Promise<void> {
   const pids = children();
   expect(pids).toHaveLength(1);
-  process.kill(pids[0]!, 'SIGSTOP');
-  try {
-    for (let tries = 0; tries < 400 && !/^State:\s+T/m.test(readFileSync(`/proc/${pids[0]}/status`, 'utf8')); tries++) await sleep(25);
-    await what();
-  } finally {
-    process.kill(pids[0]!, 'SIGCONT');
-  }
-}
-
-const pending = async (): Promise<number> => {
-  const reply = await admin.get('/metrics');
-  expect(reply.status, reply.text).toBe(200);
-  return Number(/^falaj_inference_pending_requests (\d+)/m.exec(reply.text)?.[1] ?? NaN);
-};
-
-async function untilPending(n: number): Promise<void> {
-  for (const end = Date.now() + 20_000; ; await sleep(50)) {
-    const now = await pending();
-    if (now === n) return;
-    if (Date.now() > end) throw new Error(`${now} calls of models are under way, not ${n}`);
-  }
+  await stallOne(pids[0]!, what);
 }
 
 test('a stalled model holds up no other route, and its calls are answered when it goes on', async () => {
-  await connected();
+  await connected(ready, deployment.job_id, CALLS, infer);
   let calls: Promise<any>[] = [];
   await stalled(async () => {
     calls = [...Array.from({ length: CALLS - 2 }, infer), t.api.get(path), t.api.get(`${path}/ready`)];
-    await untilPending(CALLS);
+    await untilPending(admin, CALLS);
     for (let i = 0; i < 10; i++)
       for (const route of [`/v1/jobs/${deployment.job_id}`, '/v1/models', '/v1/me']) must(await t.api.get(route), 200);
-    expect(await pending(), 'and all of them still wait').toBe(CALLS);
+    expect(await pending(admin), 'and all of them still wait').toBe(CALLS);
   });
   for (const reply of await Promise.all(calls)) must(reply, 200);
 }, 120_000);
 
 test('who leaves takes the call of the model along', async () => {
-  await connected();
+  await connected(ready, deployment.job_id, CALLS, infer);
   await stalled(async () => {
     const { hostname, port } = new URL(ready.api_url);
     const leaving = Array.from({ length: 5 }, () => {
@@ -96,21 +69,21 @@ test('who leaves takes the call of the model along', async () => {
       call.on('error', () => undefined).end(JSON.stringify(body));
       return call;
     });
-    await untilPending(5);
+    await untilPending(admin, 5);
     for (const call of leaving) call.destroy();
-    await untilPending(0);
+    await untilPending(admin, 0);
   });
   must(await infer(), 200);
 }, 90_000);
 
 test('a stop answers calls that wait for a model, and a SIGHUP meanwhile does not end it', async () => {
-  await connected();
+  await connected(ready, deployment.job_id, CALLS, infer);
   const pidOfApi = (): number => JSON.parse(readFileSync(resolve(ready.data_dir, 'dev.json'), 'utf8')).pids.api;
   const logged = (): number => readFileSync(resolve(ready.data_dir, 'log/api.log'), 'utf8').split('event=api.draining').length;
   const pid = pidOfApi(), before = logged();
   await stalled(async () => {
     const calls = Array.from({ length: CALLS }, infer);
-    await untilPending(CALLS);
+    await untilPending(admin, CALLS);
     process.kill(pid, 'SIGTERM');
     for (let tries = 0; tries < 400 && logged() === before; tries++) await sleep(25);
     process.kill(pid, 'SIGHUP');
@@ -121,11 +94,11 @@ test('a stop answers calls that wait for a model, and a SIGHUP meanwhile does no
 }, 120_000);
 
 test('calls that come together are computed together, more than the API has handlers', async () => {
-  await connected();
+  await connected(ready, deployment.job_id, CALLS, infer);
   let calls: Promise<any>[] = [];
   await stalled(async () => {
     calls = Array.from({ length: CALLS }, infer);
-    await untilPending(CALLS);
+    await untilPending(admin, CALLS);
   });
   for (const reply of await Promise.all(calls)) must(reply, 200);
   must(await t.api.delete(`/v1/deployments/${deployment.deployment_id}`), 204);

@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 #include "core/base/cleanup.h"
 #include "core/crypto/x509.h"
@@ -185,18 +186,50 @@ static enum errc open_model(struct job_serve *s, const struct serve_knobs *k, co
     return infer_model_load_from(c->backend, c->pool, p->bytes.ptr, p->bytes.len, &how, &s->model, e);
 }
 
+/* Clock and processor time, of all threads. */
+struct span {
+    int64_t us;
+    clock_t cpu;
+};
+
+static struct span span_now(void)
+{
+    return (struct span){ clock_mono_us(&clock_system), clock() };
+}
+
+static void span_print(char out[64], struct span from, struct span to)
+{
+    snprintf(out, 64, "%.1f ms (%.1f of processor time)", (double)(to.us - from.us) / 1e3,
+             (double)(to.cpu - from.cpu) * 1e3 / CLOCKS_PER_SEC);
+}
+
+/* What a start costs beside what it cannot do without: reading the model's bytes. */
+static void log_start(const struct job_serve *s, size_t bytes, struct span began, struct span opened)
+{
+    char all[64], open[64];
+    span_print(all, began, span_now());
+    span_print(open, began, opened);
+    child_log(s->child, "info: first answer after %s; decrypting and hashing %zu bytes took %s of it", all, bytes, open);
+}
+
 static enum errc load(struct job_serve *s, const struct serve_knobs *k, struct err *e)
 {
     struct child *c = s->child;
+    const struct span began = span_now();
     if (c->n_inputs < 1)
         return FAIL(e, INVALID, "a serve job needs its model as input");
     struct plain file;
     enum errc rc = plain_open(c, 0, &file, e);
+    const struct span opened = span_now();
+    const size_t bytes = file.bytes.len;
     if (rc == ERR_OK)
         rc = open_model(s, k, &file, e);
     plain_close(&file);
     TRY(rc);
-    return s->text ? ERR_OK : start_batcher(s, k, e);
+    if (!s->text)
+        TRY(start_batcher(s, k, e));
+    log_start(s, bytes, began, opened);
+    return ERR_OK;
 }
 
 static void unload(struct job_serve *s)

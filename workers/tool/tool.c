@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tool.c - the command line, files, and the verb `convert`. */
 #include "workers/tool/tool.h"
+#include "workers/compute/optimise/optimise.h"
 #include "workers/compute/pool.h"
 
 #include <fcntl.h>
@@ -111,11 +112,19 @@ enum errc tool_load(struct arena *a, const struct tool_args *t, struct pool *poo
                     struct infer_model **ret,
                     size_t *ret_bytes, struct err *e)
 {
-    CLEANUP(buf_releasep) struct buf made = BUF(MODEL_MAX);
+    CLEANUP(buf_releasep) struct buf made = BUF(MODEL_MAX), small = BUF(MODEL_MAX);
     CLEANUP(tool_unmap) struct tool_map file = { NULL, 0 };
     struct onnx_about about;
+    bool is_plain = !strcmp(t->type, "fp32");
+    if (!is_plain && strcmp(t->type, "bf16") && strcmp(t->type, "int8"))
+        return FAIL(e, INVALID, "--type %.40s: fp32 (as the file is), bf16 and int8 are known", t->type);
     TRY(is_onnx(t->model) ? convert(a, t, &made, &about, e) : tool_map(t->model, &file, e));
     struct str bytes = file.ptr ? str_n(file.ptr, file.len) : buf_str(&made);
+    if (!is_plain) {
+        if (optimise_direct(a, bytes, strcmp(t->type, "bf16") ? OPTIMISE_INT8 : OPTIMISE_BF16, &small, e) != ERR_OK)
+            return at_file(t->model, e);
+        bytes = buf_str(&small);
+    }
     *ret_bytes = bytes.len;
     return infer_model_load_from(be, pool, bytes.ptr, bytes.len, &(struct infer_load){ &tool_once, 0 }, ret, e) == ERR_OK
            ? ERR_OK : at_file(t->model, e);
@@ -140,9 +149,9 @@ static int usage(const char *why)
         "falaj-worker: %s\n"
         "usage: falaj-worker convert MODEL.onnx OUT [--dim NAME=N]...\n"
         "       falaj-worker infer MODEL --input [NAME=]FILE.npy... [--output DIR] [--backend NAME] [--threads N]\n"
+        "                          [--type fp32|bf16|int8]\n"
         "       falaj-worker infer MODEL --prompt TEXT [--max-tokens N] [--temperature T] [--seed N] [--type fp32|bf16|int8]\n"
-        "       falaj-worker bench MODEL [--batch N] [--threads N] [--type fp32] [--tier NAME] [--seconds S]\n"
-        "                          of a decoder: --type fp32|bf16|int8\n",
+        "       falaj-worker bench MODEL [--batch N] [--threads N] [--type fp32|bf16|int8] [--tier NAME] [--seconds S]\n",
         why);
     return 2;
 }

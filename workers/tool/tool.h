@@ -2,11 +2,12 @@
 /* tool.h - verbs of falaj-worker for one model on this machine, without a platform: convert, infer, bench.
  *
  *   falaj-worker convert MODEL.onnx OUT [--dim NAME=N]…     an ONNX model as a model file
- *   falaj-worker infer MODEL --input [NAME=]FILE.npy … [--output DIR] [--backend NAME] [--threads N] [--dim NAME=N]…
+ *   falaj-worker infer MODEL --input [NAME=]FILE.npy … [--output DIR] [--backend NAME] [--threads N] [--dim NAME=N]… [--type T]
  *   falaj-worker infer MODEL --prompt TEXT [--max-tokens N] [--temperature T] [--seed N] [--type fp32|bf16|int8]   of a decoder
- *   falaj-worker bench MODEL [--batch N] [--threads N] [--type fp32] [--tier NAME] [--seconds S]
+ *   falaj-worker bench MODEL [--batch N] [--threads N] [--type fp32|bf16|int8] [--tier NAME] [--seconds S]
  *
- * MODEL is a model file, or an .onnx file, which is converted on the way. infer prints the outputs as JSON (Open Inference
+ * MODEL is a model file, or an .onnx file, which is converted on the way; --type makes its products and convolutions smaller
+ * (optimise_direct), fp32 leaves the file as it is. infer prints the outputs as JSON (Open Inference
  * Protocol), or writes DIR/NAME.npy; bench prints one line of JSON. Exit status: 0; 1 with a line on stderr that names the
  * file; 2 for a command line that is not understood. */
 #pragma once

@@ -174,8 +174,6 @@ enum errc tool_bench(struct arena *a, const struct tool_args *t, struct err *e)
     double from_us = (double)now_us();
     if (tool_is_text(a, t->model, &file, &st))
         return tool_text_bench(a, t, &st, from_us, e);
-    if (strcmp(t->type, "fp32"))
-        return FAIL(e, UNPROCESSABLE, "--type %s: the model decides; fp32 is what there is", t->type);
     TRY(tool_backend(t, &be, &pool, e));
     tool_unmap(&file);
     file = (struct tool_map){ NULL, 0 };

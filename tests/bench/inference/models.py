@@ -27,7 +27,8 @@ def convolve(x, w, b, pads, strides, group):
 
 COMPUTED = {
     "Conv": convolve, "Relu": lambda x: np.maximum(x, 0), "Add": lambda x, y: x + y, "Gemm": lambda x, w, b: x @ w + b,
-    "GlobalAveragePool": lambda x: x.mean((2, 3), keepdims=True), "Flatten": lambda x: x.reshape(len(x), -1),
+    "Identity": lambda x: x, "GlobalAveragePool": lambda x: x.mean((2, 3), keepdims=True),
+    "Flatten": lambda x: x.reshape(len(x), -1),
 }
 
 
@@ -139,6 +140,13 @@ def perceptron(name, *widths):
     return m
 
 
+def identity(name, width):
+    """What a call costs without a model; eight bits would be another one."""
+    m = Model(name, (width,))
+    m.node("Identity")
+    return m
+
+
 def head(m, channels, classes):
     m.node("GlobalAveragePool")
     m.node("Flatten")
@@ -178,5 +186,6 @@ def depthwise(name, side, scale, classes):
 
 if __name__ == "__main__":
     for made in (perceptron("mlp784", 784, 512, 256, 10), perceptron("mlp2048", 2048, 2048, 2048, 1000),
+                 perceptron("mlp4096", 1024, 4096, 4096, 1000), identity("identity784", 784),
                  residual("residual20", 32, (16, 32, 64), 3, 10), depthwise("depthwise96", 96, 0.25, 2)):
         made.write(sys.argv[1])

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // peer.mjs - ONNX Runtime's side of the bench: a line {"model","input","batch","threads","seconds"} on standard input is answered
 // by a line with the median of its rounds and the processor time of a call; with "check", by the numbers of the first output for
-// the input file.
+// the input file, asked in one call, or with "each" in calls of so many rows.
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import ort from 'onnxruntime-node';
@@ -9,14 +9,16 @@ import ort from 'onnxruntime-node';
 const ROUNDS = 7;
 const sessions = new Map();
 
-/** A .npy of f4, as the models' writer makes it. */
+/** A .npy of f4 or i8, as the models' writer makes it. */
 function readNpy(path) {
   const bytes = readFileSync(path);
   const size = bytes.readUInt16LE(8);
-  const shape = /'shape': \(([^)]*)\)/.exec(bytes.subarray(10, 10 + size).toString('latin1'))[1];
+  const head = bytes.subarray(10, 10 + size).toString('latin1');
+  const shape = /'shape': \(([^)]*)\)/.exec(head)[1];
   const data = bytes.subarray(10 + size);
   const dims = shape.split(',').filter((d) => d.trim()).map(Number);
-  return { dims, data: new Float32Array(data.buffer.slice(data.byteOffset, data.byteOffset + data.length)) };
+  const [type, Numbers] = head.includes("'<i8'") ? ['int64', BigInt64Array] : ['float32', Float32Array];
+  return { dims, type, Numbers, data: new Numbers(data.buffer.slice(data.byteOffset, data.byteOffset + data.length)) };
 }
 
 async function session(model, threads) {
@@ -36,13 +38,18 @@ async function session(model, threads) {
 for await (const line of createInterface({ input: process.stdin })) {
   const ask = JSON.parse(line);
   const s = await session(ask.model, ask.threads);
-  const { dims, data } = readNpy(ask.input);
+  const { dims, type, Numbers, data } = readNpy(ask.input);
   const row = data.length / dims[0];
-  const batch = ask.check ? dims[0] : ask.batch;
-  const x = Float32Array.from({ length: batch * row }, (_, i) => data[i % data.length]);
-  const feeds = { [s.inputNames[0]]: new ort.Tensor('float32', x, [batch, ...dims.slice(1)]) };
+  const batch = ask.check ? (ask.each ?? dims[0]) : ask.batch;
+  const x = Numbers.from({ length: batch * row }, (_, i) => data[i % data.length]);
+  const feeds = { [s.inputNames[0]]: new ort.Tensor(type, x, [batch, ...dims.slice(1)]) };
   if (ask.check) {
-    console.log(JSON.stringify({ out: Array.from((await s.run(feeds))[s.outputNames[0]].data) }));
+    const out = [];
+    for (let at = 0; at < dims[0]; at += batch) {
+      const part = new ort.Tensor(type, data.slice(at * row, (at + batch) * row), [batch, ...dims.slice(1)]);
+      for (const number of (await s.run({ [s.inputNames[0]]: part }))[s.outputNames[0]].data) out.push(number);
+    }
+    console.log(JSON.stringify({ out }));
     continue;
   }
   const from = performance.now();

@@ -38,3 +38,6 @@ struct optimise_report {
 
 enum errc optimise_run(struct arena *a, const struct optimise_task *t, struct buf *file, struct optimise_report *ret,
                        struct err *e);
+/* The same change without rows: in eight bits what comes into a product is quantised by the range of each row (of each image).
+ * Nothing judges it. The bytes as above. */
+enum errc optimise_direct(struct arena *a, struct str model, enum optimise_precision precision, struct buf *file, struct err *e);
