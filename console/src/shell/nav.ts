@@ -102,6 +102,9 @@ const CREATES: Create[] = [
   { to: '/residency', key: 'nav.newPolicy', perm: 'transfer:propose', search: { tab: 'policies', new: 'policy' } },
   { to: '/audit/holds', key: 'nav.newHold', perm: 'audit:hold', search: { new: 'hold' } },
   { to: '/audit/legal-clocks', key: 'nav.newLegalClock', perm: 'clock:manage', search: { new: 'clock' } },
+  { to: '/queues', key: 'nav.newQueue', perm: 'queue:manage', search: { new: 'queue' } },
+  { to: '/secrets', key: 'nav.newSecret', perm: 'secret:manage', search: { new: 'secret' } },
+  { to: '/notifications', key: 'nav.newWebhook', perm: 'notification:manage', search: { new: 'webhook' } },
   { to: '/settings', key: 'nav.newProvider', perm: 'identity:manage', search: { tab: 'sso', new: 'provider' } },
 ];
 export const createsFor = (can: (p: string) => boolean): Create[] => CREATES.filter((c) => can(c.perm));

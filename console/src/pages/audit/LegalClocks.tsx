@@ -18,6 +18,8 @@ type Clock = Schemas['legal_clock'];
 const PATH = '/v1/legal-clocks';
 const DAY = /^\d{4}-\d\d-\d\d$/;
 const day = (x: string): string => momentOf(`${x}T00:00`);
+/** Who writes a day has until its end. */
+const endOf = (x: string): string => momentOf(`${x}T23:59`);
 const FIXED = ['breach', 'retention'];
 
 function Acts({ clock }: { clock: Clock }) {
@@ -48,7 +50,7 @@ function Acts({ clock }: { clock: Clock }) {
           fields={extend}
           lead={<p className="effect">{t('terms.extendBody')}</p>}
           onSubmit={async (v) => {
-            await change('POST', `${at}/extend`, { due_at: day(v.due_at), reason: v.reason });
+            await change('POST', `${at}/extend`, { due_at: endOf(v.due_at), reason: v.reason });
             toast(t('terms.extended'));
             await forget(PATH);
           }}
@@ -111,7 +113,7 @@ export function LegalClocks() {
                 zone: v.zone,
                 reference: v.reference,
                 ...(v.opened_at ? { opened_at: day(v.opened_at) } : {}),
-                ...(v.due_at ? { due_at: day(v.due_at) } : {}),
+                ...(v.due_at ? { due_at: endOf(v.due_at) } : {}),
                 ...(v.law ? { law: v.law } : {}),
               });
               toast(t('terms.opened'));

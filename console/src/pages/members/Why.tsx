@@ -22,6 +22,7 @@ import { useGet } from '../../api/hooks.ts';
 import { PERMISSIONS, ROLES } from '../../api/gen/roles.ts';
 import { permissionKey, rolesAt } from '../../lib/roles.ts';
 import type { Search } from '../../lib/search.ts';
+import { titleOf } from '../../lib/titles.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Code, Name, To } from '../../ui/bits.tsx';
 import { Note } from '../../ui/note.tsx';
@@ -184,7 +185,7 @@ export function Why() {
                     <FormSelect id="why-project" value={project} onChange={(_e, v) => setProject(v)}>
                       <FormSelectOption value="" label={t('members.anyProject')} />
                       {(projects.data?.data ?? []).map((p) => (
-                        <FormSelectOption key={p.project_id} value={p.project_id} label={p.name ?? ''} />
+                        <FormSelectOption key={p.project_id} value={p.project_id} label={titleOf(p)} />
                       ))}
                     </FormSelect>
                   </FormGroup>

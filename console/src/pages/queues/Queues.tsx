@@ -56,7 +56,8 @@ function usePolicies() {
   );
 }
 
-function NewQueue() {
+/** opens: the one of the page's head; a list that is empty offers it once more. */
+function NewQueue({ opens }: { opens?: string }) {
   const { t } = useTranslation();
   const { can } = useSession();
   const forget = useForget();
@@ -76,6 +77,7 @@ function NewQueue() {
   );
   return (
     <FormButton
+      {...(opens ? { opens } : {})}
       label={t('queues.declare')}
       title={t('queues.declare')}
       ready={!projects.isLoading}
@@ -138,12 +140,13 @@ export function Queues() {
   const { can } = useSession();
   const setter = can('queue:manage');
   const projects = useGet('/v1/projects', { page_size: 200 }, { enabled: can('project:read') });
+  const projectOf = (id: string): string => titleOf(projects.data?.data.find((p) => p.project_id === id)) || id;
   return (
     <Page
       name={t('nav.queues')}
       title={t('nav.queues')}
       lead={t('queues.lead')}
-      actions={setter && <NewQueue />}
+      actions={setter && <NewQueue opens="queue" />}
       api={['GET /v1/queues']}
       cli={['falaj queue list', ...(setter ? ['falaj queue create NAME', 'falaj queue set QUEUE --stop Hold'] : [])]}
     >
@@ -164,12 +167,7 @@ export function Queues() {
           {
             name: 'project_id',
             label: t('queues.project'),
-            cell: (q) =>
-              q.project_id ? (
-                <Name>{projects.data?.data.find((p) => p.project_id === q.project_id)?.name ?? q.project_id}</Name>
-              ) : (
-                t('queues.noProject')
-              ),
+            cell: (q) => (q.project_id ? <Name>{projectOf(q.project_id)}</Name> : t('queues.noProject')),
           },
           { name: 'mode', label: t('queues.mode'), cell: (q) => t(`queues.${q.mode}`) },
           { name: 'stop_policy', label: t('queues.stop'), cell: (q) => t(`queues.${q.stop_policy}`) },

@@ -49,6 +49,7 @@ function NewSecret() {
   );
   return (
     <FormButton
+      opens="secret"
       label={t('secrets.add')}
       title={t('secrets.add')}
       ready={!projects.isLoading}
@@ -127,6 +128,7 @@ export function Secrets() {
   const { can } = useSession();
   const setter = can('secret:manage');
   const projects = useGet('/v1/projects', { page_size: 200 }, { enabled: can('project:read') });
+  const projectOf = (id: string): string => titleOf(projects.data?.data.find((p) => p.project_id === id)) || id;
   return (
     <Page
       name={t('nav.secrets')}
@@ -154,12 +156,7 @@ export function Secrets() {
           {
             name: 'project_id',
             label: t('secrets.project'),
-            cell: (s) =>
-              s.project_id ? (
-                <Name>{titleOf(projects.data?.data.find((p) => p.project_id === s.project_id)) || s.project_id}</Name>
-              ) : (
-                t('secrets.noProject')
-              ),
+            cell: (s) => (s.project_id ? <Name>{projectOf(s.project_id)}</Name> : t('secrets.noProject')),
           },
           { name: 'state', label: t('col.state'), cell: (s) => <State value={s.state} /> },
           {

@@ -67,7 +67,7 @@ export function RequestForm({ draft, sets, eager }: Props) {
     if (f.kind === 'model' && models.data)
       return [
         { value: '', label: t('submit.pickModel') },
-        ...models.data.data.map((m) => ({ value: m.model_id!, label: m.name! })),
+        ...models.data.data.map((m) => ({ value: m.model_id!, label: titleOf(m) })),
       ];
     if (f.path === 'spec.model_version')
       return [

@@ -141,6 +141,26 @@ export default [
     },
   },
   {
+    name: 'names of projects in questions and forms',
+    as: 'admin',
+    path: '/members?tab=why',
+    act: async (h, t) => {
+      const named = CALLED[h.lang].project;
+      const offered = async (at) =>
+        h.page.locator(`${at} option`, { hasText: named }).first().waitFor({ state: 'attached' });
+      await offered('#why-project');
+      for (const [path, key] of [
+        ['/queues?new=queue', 'queues.declare'],
+        ['/secrets?new=secret', 'secrets.add'],
+      ]) {
+        await h.page.goto(`${t.base}${path}`);
+        await h.page.getByRole('dialog').locator('form').waitFor();
+        h.must(await h.page.getByRole('dialog').getByText(h.word(key)).count(), `another dialog at ${path}`);
+        await offered('[role=dialog] [name=project_id]');
+      }
+    },
+  },
+  {
     name: 'names of tenants',
     as: 'operator',
     path: (ids) => `/tenants/${ids.tenant}`,

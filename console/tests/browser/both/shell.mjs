@@ -63,27 +63,28 @@ export default [
     act: async (h) => {
       await offers(
         h,
-        ['nav.newRule', 'nav.newPolicy', 'nav.newProvider', 'nav.invite'],
+        ['nav.newRule', 'nav.newPolicy', 'nav.newProvider', 'nav.invite', 'nav.newQueue', 'nav.newSecret'],
         ['nav.newZone', 'nav.newHold'],
       );
       for (const key of ['nav.newBudget', 'nav.newRule', 'nav.newService', 'nav.newPolicy', 'nav.newProvider'])
         await makes(h, key);
-      await makes(h, 'nav.newDeployment');
+      for (const key of ['nav.newDeployment', 'nav.newQueue', 'nav.newSecret', 'nav.newWebhook']) await makes(h, key);
     },
   },
   {
     name: 'plus for an engineer',
     as: 'engineer',
     path: '/jobs',
-    act: (h) => offers(h, ['nav.newJob', 'nav.newDataset', 'nav.newDeployment'], ['nav.newBudget', 'nav.invite']),
+    act: (h) =>
+      offers(h, ['nav.newJob', 'nav.newDataset', 'nav.newDeployment'], ['nav.newBudget', 'nav.invite', 'nav.newQueue']),
   },
   {
     name: 'plus for an officer',
     as: 'compliance',
     path: '/approvals',
     act: async (h) => {
-      await offers(h, ['nav.newHold'], ['nav.newJob', 'nav.newProject', 'nav.newBudget']);
-      await makes(h, 'nav.newHold');
+      await offers(h, ['nav.newHold', 'nav.newLegalClock'], ['nav.newJob', 'nav.newProject', 'nav.newBudget']);
+      for (const key of ['nav.newHold', 'nav.newLegalClock']) await makes(h, key);
     },
   },
   {

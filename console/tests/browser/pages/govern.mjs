@@ -2,29 +2,9 @@
 // govern.mjs - keys, the audit log in all its parts, evidence.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { as } from '../person.mjs';
 import { PASSWORD, until } from '../platform.mjs';
 
-/** Somebody signs in as a browser does; what comes back makes that person's changes. */
-async function as(t, name) {
-  const headers = { 'content-type': 'application/json', origin: new URL(t.base).origin };
-  const send = (path, body, more = {}) =>
-    fetch(`${t.base}${path}`, {
-      method: 'POST',
-      headers: { ...headers, 'idempotency-key': crypto.randomUUID(), ...more },
-      body: JSON.stringify(body),
-    });
-  const login = await send('/v1/auth/login', { tenant: 'palm', name, password: PASSWORD });
-  const cookie = login.headers
-    .getSetCookie()
-    .map((c) => c.split(';')[0])
-    .join('; ');
-  const session = await login.json();
-  return async (path, body) => {
-    const r = await send(path, body, { cookie, 'x-csrf-token': session.csrf_token });
-    if (!r.ok) throw new Error(`${name} POST ${path}: ${r.status} ${await r.text()}`);
-    return r.json();
-  };
-}
 /** A person who was here, changed something, and was erased: an address that nobody can read any more. */
 async function erased(t) {
   const invited = await t.tenant('POST', '/v1/invitations', { name: 'Huda', roles: ['ml-engineer'] });

@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { as } from '../person.mjs';
 import { PASSWORD, run, until } from '../platform.mjs';
 import { list, walk } from '../steps.mjs';
 
@@ -32,6 +33,10 @@ async function seed(t) {
     const page = await t.tenant('GET', '/v1/audit/events?action=dataset.content.read&page_size=5');
     return page.data.some((e) => e.actor_name === t.people.engineer.name);
   });
+  const officer = await as(t, t.people.compliance.name);
+  const late = { kind: 'access', zone: t.ids.zone, opened_at: '2026-01-01T00:00:00Z', due_at: '2026-01-31T00:00:00Z' };
+  for (const lang of ['en', 'ar']) await officer('/v1/legal-clocks', { ...late, reference: `case ${lang}` });
+  await t.tenant('POST', '/v1/jobs', { name: 'poolless', kind: 'noop', pool: 'h100', spec: {} });
   const job = await t.tenant('POST', '/v1/jobs', {
     name: 'diverges',
     kind: 'train',
@@ -132,6 +137,55 @@ const TASKS = [
       );
       await s.click('button', s.word('models.register'), { inside: s.page.getByRole('dialog') });
       await s.see('heading', /digits-wide/);
+    },
+  },
+  {
+    person: 'a legal clock',
+    as: 'compliance',
+    budget: 5, // three where the law of the zone sets when it is due
+    script: async (s) => {
+      await s.click('button', s.word('shell.create'));
+      await s.click('menuitem', s.word('nav.newLegalClock'));
+      await s.fill(s.word('terms.reference'), s.own('dsar'), { inside: s.page.getByRole('dialog') });
+      await s.fill(s.word('terms.due'), '2099-01-31', { inside: s.page.getByRole('dialog') });
+      await s.click('button', s.word('terms.open'), { inside: s.page.getByRole('dialog') });
+      await s.see('text', s.own('dsar'));
+    },
+  },
+  {
+    person: 'a late clock',
+    as: 'compliance',
+    budget: 4,
+    script: async (s) => {
+      const name = `case ${s.lang}`;
+      await s.click('link', new RegExp(s.word('overview.legalClocks')), { inside: s.page.locator('main') });
+      const row = s.page.locator('tbody tr', { hasText: name }).first();
+      await s.click('button', s.word('terms.close'), { inside: row });
+      await s.fill(s.word('terms.note'), 'answered', { inside: s.page.getByRole('dialog') });
+      await s.click('button', s.word('terms.close'), { inside: s.page.getByRole('dialog') });
+      await row.getByText(s.word('value.CLOSED'), { exact: true }).waitFor();
+    },
+  },
+  {
+    person: 'what would start a job now',
+    as: 'engineer',
+    budget: 2,
+    script: async (s) => {
+      await s.click('link', s.word('nav.clock'));
+      await s.click('button', s.word('clock.whatNow'));
+      await s.page.locator('.clock-changes').first().waitFor();
+    },
+  },
+  {
+    person: 'a new queue',
+    as: 'admin',
+    budget: 4,
+    script: async (s) => {
+      await s.click('button', s.word('shell.create'));
+      await s.click('menuitem', s.word('nav.newQueue'));
+      await s.fill(s.word('queues.name'), s.own('nightly'), { inside: s.page.getByRole('dialog') });
+      await s.click('button', s.word('queues.declare'), { inside: s.page.getByRole('dialog') });
+      await s.see('link', s.own('nightly'));
     },
   },
 ];
