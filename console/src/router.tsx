@@ -66,6 +66,7 @@ const routes = [
   page('/models/$id', ['data', 'work'], () => import('./pages/models/Model.tsx'), 'ModelDetail'),
   page('/deployments', ['data'], () => import('./pages/deployments/Deployments.tsx'), 'Deployments'),
   page('/deployments/$id', ['data'], () => import('./pages/deployments/Deployment.tsx'), 'DeploymentDetail'),
+  page('/cluster', ['fleet'], () => import('./pages/fleet/Cluster.tsx'), 'Cluster'),
   page('/workers', ['fleet'], () => import('./pages/fleet/Workers.tsx'), 'Workers'),
   page('/workers/join', ['fleet', 'people'], () => import('./pages/fleet/Join.tsx'), 'Join'),
   page('/workers/$id', ['fleet'], () => import('./pages/fleet/Node.tsx'), 'NodeDetail'),

@@ -46,6 +46,8 @@ const button = (name) => async (page) => {
 export default [
   { name: 'workers', path: '/workers', as: 'operator', wait: '.fleet-node' },
   { name: 'workers-table', path: '/workers?view=table', as: 'operator', wait: 'tbody tr' },
+  { name: 'cluster', path: '/cluster', as: 'operator', wait: 'tbody tr' },
+  { name: 'cluster-admin', path: '/cluster', as: 'admin', wait: 'tbody tr' },
   { name: 'workers-none', path: '/workers?state=LOST', as: 'operator' },
   { name: 'workers-admin', path: '/workers', as: 'admin', wait: '.fleet-node' },
   { name: 'node', path: (ids) => `/workers/${ids.node}`, as: 'operator', wait: '.pairs' },
