@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* loop_plan.c - a round of planning: it reads in one transaction and writes in another, so that planning holds no lock. */
+/* loop_plan.c - a round of planning. A quick pass, which only fills the room that is free, is one transaction under the planners'
+ * lock: what it read still holds when it writes. A deep one, which may read as far as a batch goes, explains and sends others
+ * away, reads in one transaction and writes in another, so that long planning holds no lock. */
 #include "scheduler/loop_int.h"
 #include "core/db/run_tx.h"
 #include "core/redis/wake.h"
@@ -31,6 +33,49 @@ static bool has_room(const struct snapshot *s)
     return has;
 }
 
+static void plan_from(const struct app *app, struct snapshot *s, struct arena *a, struct plan *p)
+{
+    s->workload = app->workload;
+    s->claims = app->claims;
+    if (s->claims)
+        claims_end(s->claims, clock_mono_us(app->clock));
+    placement_plan(s, a, p);
+}
+
+static enum errc read_and_admit(struct work *w, struct snapshot *s, struct plan *p, struct plan_result *ret, struct err *e)
+{
+    const struct config *cfg = w->app->config;
+    plan_turn_take(w->tx);
+    TRY(snapshot_read(w, cfg->scheduler_batch, false, s, e));
+    if (!s->jobs.n)
+        return ERR_OK;
+    plan_from(w->app, s, w->arena, p);
+    if (s->claims)
+        claims_untake(s->claims, s);
+    w->now_us = clock_wall_us(w->app->clock);
+    return p->places.n ? plan_admit(w, s, p, cfg->scheduler_lease_ms, ret, e) : ERR_OK;
+}
+
+/* ret_again: something was refused, which a pass that looks at each line is to see. */
+static enum errc quick_pass(const struct app *app, struct arena *a, struct plan_outcome *ret, bool *ret_again, struct err *e)
+{
+    struct snapshot s = { 0 };
+    struct plan p = { 0 };
+    struct plan_result r = { 0 };
+    struct work w = loop_work(app, a);
+    TRY(RUN_SYSTEM(&w, app->pool, TX_ENDS, read_and_admit(&w, &s, &p, &r, e), e));
+    ret->has_room = has_room(&s) || r.refused > 0;
+    *ret_again = r.refused > 0;
+    if (!p.places.n)
+        return ERR_OK;
+    evict_settle(app->claims, &s, &p);
+    loop_wake_nodes(app, r.nodes);
+    plan_told(&w, &s, r.lines.items, r.lines.n);
+    ret->admitted += r.admitted;
+    ret->more = r.admitted > 0 && p.is_cut && has_room(&s);
+    return ERR_OK;
+}
+
 /* Reads, plans, writes. is_deep: reads as far as a batch goes. */
 static enum errc plan_pass(const struct app *app, struct arena *a, bool is_deep, bool explains,
                            struct plan_outcome *ret, struct err *e)
@@ -46,11 +91,7 @@ static enum errc plan_pass(const struct app *app, struct arena *a, bool is_deep,
     ret->has_room = has_room(&s);
     if (!s.jobs.n)
         return ERR_OK;
-    s.workload = app->workload;
-    s.claims = app->claims;
-    if (s.claims)
-        claims_end(s.claims, clock_mono_us(app->clock));
-    placement_plan(&s, a, &p);
+    plan_from(app, &s, a, &p);
     if (explains)
         TRY(evict_pass(&w, &s, &p, &told, e));
     loop_wake_nodes(app, told);
@@ -75,8 +116,11 @@ static enum errc plan_pass(const struct app *app, struct arena *a, bool is_deep,
 enum errc loop_plan(const struct app *app, struct arena *a, bool is_full, struct plan_outcome *ret, struct err *e)
 {
     int64_t began = clock_mono_us(app->clock);
+    bool is_refused = false;
     *ret = (struct plan_outcome){ .has_room = true };
-    TRY(plan_pass(app, a, is_full, is_full, ret, e));
+    TRY(is_full ? plan_pass(app, a, true, true, ret, e) : quick_pass(app, a, ret, &is_refused, e));
+    if (is_refused)
+        TRY(plan_pass(app, a, false, false, ret, e));
     if (ret->more && !is_full)
         TRY(plan_pass(app, a, true, false, ret, e));
     if (ret->admitted) {

@@ -30,6 +30,11 @@ static const struct stmt plan_reasons = { .name = "plan_reasons", .params = "UUI
 
 const struct stmt *const plan_apply_stmts[] = { &plan_turn, &plan_reasons, NULL };
 
+void plan_turn_take(struct db_tx *tx)
+{
+    db_queue(tx, &plan_turn, NO_ARGS, false);
+}
+
 /* Rules bind here as in the plan: their use is read again under the planners' lock, through which all that raises it and all that changes
  * a rule or a queue must go, and the same arithmetic drops the lines that no longer fit. Plans without a tenant that has rules
  * ask nothing. */
@@ -104,8 +109,8 @@ static int by_job(const void *a, const void *b)
 }
 
 /* Moves the jobs of the lines, which stay in lines when their job still waited as the plan saw it and is an attempt now. */
-static enum errc move_jobs(struct work *w, const struct snapshot *s, struct plan_line *lines, size_t *n, int64_t lease_ms,
-                           struct err *e)
+static enum errc move_jobs(struct work *w, const struct snapshot *s, struct plan_line *lines, size_t *n,
+                           const struct job_place *places, size_t nplaces, int64_t lease_ms, struct err *e)
 {
     struct audit_event *evs = ARENA_ARRAY(w->arena, struct audit_event, *n);
     struct job_admission *a = ARENA_ARRAY(w->arena, struct job_admission, *n);
@@ -122,7 +127,8 @@ static enum errc move_jobs(struct work *w, const struct snapshot *s, struct plan
     TRY(audit_encode_many(w->arena, evs, *n, &rows, e));
     for (size_t i = 0; i < *n; i++) {
         const struct attempt_step *step = &lines[i].step;
-        a[i] = (struct job_admission){ .tenant_id = step->tenant_id, .job_id = step->job_id, .attempt_id = step->attempt_id,
+        a[i] = (struct job_admission){ .place = lines[i].place, .tenant_id = step->tenant_id, .job_id = step->job_id,
+                                       .attempt_id = step->attempt_id,
                                        .node_id = step->node_id, .version = lines[i].job->version, .fence = lines[i].job->fence,
                                        .slots = step->slots, .gpus = step->gpus,
                                        .cpu_milli = plan_line_nodes(&lines[i]) * lines[i].ask.cpu_milli,
@@ -134,7 +140,7 @@ static enum errc move_jobs(struct work *w, const struct snapshot *s, struct plan
     const bool has_gangs = plan_gang_any(lines, *n);
     if (!has_gangs)
         db_last(w->tx);
-    TRY(job_admit(w->tx, a, *n, lease_ms, &moved, e));
+    TRY(job_admit(w->tx, a, *n, places, nplaces, lease_ms, &moved, e));
     for (size_t i = 0; i < moved.n; i++)
         lines[i] = lines[((const int64_t *)moved.items)[i]];
     *n = moved.n;
@@ -143,8 +149,7 @@ static enum errc move_jobs(struct work *w, const struct snapshot *s, struct plan
     return ERR_OK;
 }
 
-/* ret: the lines that became attempts. */
-static enum errc admit(struct work *w, const struct snapshot *s, const struct plan *p, int64_t lease_ms, struct slice *ret, struct err *e)
+static struct plan_line *lines_of(struct work *w, const struct snapshot *s, const struct plan *p)
 {
     size_t n = p->places.n;
     struct plan_line *l = ARENA_ARRAY(w->arena, struct plan_line, n);
@@ -160,14 +165,40 @@ static enum errc admit(struct work *w, const struct snapshot *s, const struct pl
                       .fence = j->fence + 1, .slots = (int64_t)(nmore + 1) * j->slots, .gpus = (int64_t)(nmore + 1) * j->gpus,
                       .job_state = STR("ADMITTED") } };
     }
-    db_queue(w->tx, &plan_turn, NO_ARGS, false);
+    return l;
+}
+
+/* ret: the lines that became attempts. */
+static enum errc admit(struct work *w, const struct snapshot *s, const struct plan *p, int64_t lease_ms, struct slice *ret, struct err *e)
+{
+    size_t n = p->places.n;
+    struct plan_line *l = lines_of(w, s, p);
+    plan_turn_take(w->tx);
     TRY(keep_rules(w, s, l, &n, e));
     if (n)
         TRY(keep_fitting(w, s, l, &n, e));
     if (n)
-        TRY(move_jobs(w, s, l, &n, lease_ms, e));
+        TRY(move_jobs(w, s, l, &n, NULL, 0, lease_ms, e));
     *ret = (struct slice){ l, n };
     return ERR_OK;
+}
+
+static struct plan_result result_of(struct work *w, const struct snapshot *s, const struct plan *p, struct slice rows)
+{
+    const struct plan_line *l = rows.items;
+    struct uuid *nodes = ARENA_ARRAY(w->arena, struct uuid, s->nodes.n + 1);
+    bool *is_told = ARENA_ARRAY(w->arena, bool, s->nodes.n + 1);
+    size_t k = 0;
+    for (size_t i = 0; i < rows.n; i++)
+        for (size_t r = 0; r <= l[i].nmore; r++) {
+            const size_t node = r ? l[i].more[r - 1].node : l[i].node;
+            if (is_told[node])
+                continue;
+            is_told[node] = true;
+            nodes[k++] = s->nodes.items[node].node_id;
+        }
+    return (struct plan_result){ .admitted = (int64_t)rows.n, .refused = (int64_t)(p->places.n - rows.n), .nodes = { nodes, k },
+                                  .lines = rows };
 }
 
 /* Only what changed is written; it makes no event and no new version, for the job did not move. That the judge of residency refused is
@@ -201,20 +232,19 @@ enum errc plan_apply(struct work *w, const struct snapshot *s, const struct plan
     TRY(explain(w, s, p, &reasons_changed, e));
     if (p->places.n)
         TRY(admit(w, s, p, lease_ms, &rows, e));
-    const struct plan_line *l = rows.items;
-    struct uuid *nodes = ARENA_ARRAY(w->arena, struct uuid, s->nodes.n + 1);
-    bool *is_told = ARENA_ARRAY(w->arena, bool, s->nodes.n + 1);
-    size_t k = 0;
-    for (size_t i = 0; i < rows.n; i++)
-        for (size_t r = 0; r <= l[i].nmore; r++) {
-            const size_t node = r ? l[i].more[r - 1].node : l[i].node;
-            if (is_told[node])
-                continue;
-            is_told[node] = true;
-            nodes[k++] = s->nodes.items[node].node_id;
-        }
-    *ret = (struct plan_result){ .admitted = (int64_t)rows.n, .refused = (int64_t)(p->places.n - rows.n), .nodes = { nodes, k } };
-    ret->lines = rows;
+    *ret = result_of(w, s, p, rows);
     ret->reasons_changed = reasons_changed;
+    return ERR_OK;
+}
+
+enum errc plan_admit(struct work *w, const struct snapshot *s, const struct plan *p, int64_t lease_ms, struct plan_result *ret,
+                     struct err *e)
+{
+    size_t n = p->places.n;
+    struct plan_line *l = lines_of(w, s, p);
+    struct job_place *places = ARENA_ARRAY(w->arena, struct job_place, n + 1);
+    if (n)
+        TRY(move_jobs(w, s, l, &n, places, plan_check_places(s, l, n, w->arena, places), lease_ms, e));
+    *ret = result_of(w, s, p, (struct slice){ l, n });
     return ERR_OK;
 }

@@ -54,8 +54,8 @@ const struct stmt *const plan_check_stmts[] = { &plan_check_stmt, &plan_limits, 
 
 /* One question to the database's judge, for all lines that are alike in it. */
 struct question {
-    struct str policy, data_class, kind, zone;
-    struct uuid tenant_id;              /* one of those with that policy */
+    struct str policy;
+    struct job_place place;             /* its tenant: one of those with that policy */
     bool ok;
 };
 
@@ -69,24 +69,39 @@ struct rooms {
     size_t n;
 };
 
+struct questions {
+    struct question *items;
+    size_t n;
+};
+
 struct plan_check {
-    struct question *questions;
-    size_t nquestions;
+    struct questions asked;
     struct rooms nodes, tenants;
 };
 
-static struct question *question_of(struct plan_check *c, const struct snapshot *s, const struct plan_line *l)
+static struct question *question_of(struct questions *qs, const struct snapshot *s, const struct plan_line *l)
 {
     const struct snap_job *j = l->job;
     struct str policy = s->tenants.items[j->tenant].residency.text, zone = s->nodes.items[l->node].zone;
-    for (size_t i = 0; i < c->nquestions; i++) {
-        struct question *q = &c->questions[i];
-        if (str_eq(q->data_class, j->data_class) && str_eq(q->kind, j->kind) && str_eq(q->zone, zone) && str_eq(q->policy,
-                                                                                                                policy))
+    for (size_t i = 0; i < qs->n; i++) {
+        struct question *q = &qs->items[i];
+        const struct job_place *p = &q->place;
+        if (str_eq(p->data_class, j->data_class) && str_eq(p->kind, j->kind) && str_eq(p->zone, zone) &&
+            str_eq(q->policy, policy))
             return q;
     }
-    c->questions[c->nquestions] = (struct question){ policy, j->data_class, j->kind, zone, j->tenant_id, false };
-    return &c->questions[c->nquestions++];
+    qs->items[qs->n] = (struct question){ policy, { j->tenant_id, j->data_class, j->kind, zone }, false };
+    return &qs->items[qs->n++];
+}
+
+size_t plan_check_places(const struct snapshot *s, struct plan_line *lines, size_t n, struct arena *a, struct job_place *ret)
+{
+    struct questions qs = { ARENA_ARRAY(a, struct question, n + 1), 0 };
+    for (size_t i = 0; i < n; i++)
+        lines[i].place = question_of(&qs, s, &lines[i]) - qs.items + 1;
+    for (size_t i = 0; i < qs.n; i++)
+        ret[i] = qs.items[i].place;
+    return qs.n;
 }
 
 static struct rooms rooms_new(struct arena *a, size_t all, size_t most)
@@ -149,19 +164,20 @@ enum errc plan_check_read(struct work *w, const struct snapshot *s, const struct
     for (size_t i = 0; i < n; i++)
         seats += lines[i].nmore;
     *ret = c;
-    *c = (struct plan_check){ .questions = ARENA_ARRAY(w->arena, struct question, n),
+    *c = (struct plan_check){ .asked = { ARENA_ARRAY(w->arena, struct question, n), 0 },
                               .nodes = rooms_new(w->arena, s->nodes.n, seats),
                               .tenants = rooms_new(w->arena, s->tenants.n, n) };
     for (size_t i = 0; i < n; i++) {
-        (void)question_of(c, s, &lines[i]);
+        (void)question_of(&c->asked, s, &lines[i]);
         rooms_name(&c->nodes, lines[i].node, s->nodes.items[lines[i].node].node_id);
         for (size_t k = 0; k < lines[i].nmore; k++)
             rooms_name(&c->nodes, lines[i].more[k].node, s->nodes.items[lines[i].more[k].node].node_id);
         rooms_name(&c->tenants, (size_t)lines[i].job->tenant, lines[i].job->tenant_id);
     }
-    const struct question *q = c->questions;
-    TRY(db_many(w->tx, &plan_check_stmt, ARGS(A_UUIDS(c->nodes.ids, c->nodes.n), A_UUIDS_OF(q, c->nquestions, tenant_id),
-                A_STRS_OF(q, c->nquestions, data_class), A_STRS_OF(q, c->nquestions, kind), A_STRS_OF(q, c->nquestions, zone),
+    const struct question *q = c->asked.items;
+    const size_t asked = c->asked.n;
+    TRY(db_many(w->tx, &plan_check_stmt, ARGS(A_UUIDS(c->nodes.ids, c->nodes.n), A_UUIDS_OF(q, asked, place.tenant_id),
+                A_STRS_OF(q, asked, place.data_class), A_STRS_OF(q, asked, place.kind), A_STRS_OF(q, asked, place.zone),
                 A_UUIDS(c->tenants.ids, c->tenants.n)), &rows, seats + 2 * n + 1, e));
     const struct check_row *r = rows.items;
     for (size_t i = 0; i < rows.n; i++)
@@ -171,7 +187,7 @@ enum errc plan_check_read(struct work *w, const struct snapshot *s, const struct
     for (size_t i = 0; i < rows.n; i++) {
         size_t at = (size_t)(r[i].ord - 1);
         if (r[i].what == CHECK_JUDGE) {
-            c->questions[at].ok = r[i].ok;
+            c->asked.items[at].ok = r[i].ok;
         } else if (r[i].what == CHECK_NODE) {
             c->nodes.slots[at] = r[i].slots;
             c->nodes.gpus[at] = r[i].gpus;
@@ -188,7 +204,7 @@ enum errc plan_check_read(struct work *w, const struct snapshot *s, const struct
 
 bool plan_check_allows(struct plan_check *c, const struct snapshot *s, const struct plan_line *l)
 {
-    return question_of(c, s, l)->ok;
+    return question_of(&c->asked, s, l)->ok;
 }
 
 /* A share counts by its thousandths, so devices say whether GPUs are free, and not their number. */

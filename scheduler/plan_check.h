@@ -9,6 +9,7 @@
 #pragma once
 #include "core/base/work.h"
 #include "scheduler/engine/lease_repo.h"
+#include "scheduler/jobs/job_apply.h"
 #include "scheduler/plan/snapshot.h"
 
 struct plan_check;
@@ -21,9 +22,14 @@ struct plan_line {
     size_t node;                        /* of the snapshot */
     struct ask ask;                     /* of one machine; step has what all its machines hold together */
     uint64_t devices;                   /* bit by bit */
+    int64_t place;                      /* of plan_check_places, from 1; 0: judged before */
     struct seat_of *more;               /* the machines behind the first, of a job on several */
     size_t nmore;
 };
+
+/* What the database's judge is to be asked for the lines, once for those that are alike in it: tenants whose facts are the same
+ * to the letter share a place. Each line is told its own. ret has room for n. */
+size_t plan_check_places(const struct snapshot *s, struct plan_line *lines, size_t n, struct arena *a, struct job_place *ret);
 
 enum errc plan_check_read(struct work *w, const struct snapshot *s, const struct plan_line *lines, size_t n,
                           struct plan_check **ret, struct err *e) MUST_CHECK;

@@ -37,13 +37,16 @@ static const struct stmt job_apply_stmt = { .name = "job_apply", .params = "SUUS
     "v AS (INSERT INTO audit_event (tenant_id, event_id, body) SELECT tenant_id, event_id, event FROM j WHERE event IS NOT NULL)\n"
     "SELECT ord FROM j ORDER BY ord" };
 
-/* The same for ADMIT alone, with the attempts. $1: the states that it leads from. */
-static const struct stmt job_admit_stmt = { .name = "job_admit", .params = "SUUUUIIIIUYiIIII", .row = &moved_schema,
+/* The same for ADMIT alone, with the attempts. $1: the states that it leads from; p: the places that the judge allows. */
+static const struct stmt job_admit_stmt = { .name = "job_admit", .params = "SUUUUIIIIUYiIIIIIUSSS", .row = &moved_schema,
                                             .card = CARD_MANY, .sql =
     "WITH i AS MATERIALIZED (\n"
-    "  SELECT * FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $13, $14, $15, $16) WITH ORDINALITY\n"
+    "  SELECT * FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $13, $14, $15, $16, $17) WITH ORDINALITY\n"
     "    AS u(tenant_id, job_id, attempt_id, node_id, version, fence, slots, gpus, event_id, event, cpu_milli, memory_bytes,\n"
-    "         gpu_milli, devices, ord)),\n"
+    "         gpu_milli, devices, place, ord)),\n"
+    "p AS MATERIALIZED (\n"
+    "  SELECT ord FROM unnest($18, $19, $20, $21) WITH ORDINALITY AS c(tenant_id, data_class, kind, zone, ord)\n"
+    "   WHERE residency_zone_ok(c.tenant_id, c.data_class, c.zone, job_purpose(c.kind))),\n"
     "j AS (\n"
     "  UPDATE job SET state = 'ADMITTED', queued = false, reason = '', message = '', version = job.version + 1,\n"
     "         fence = job.fence + 1, not_before = NULL\n"
@@ -51,6 +54,7 @@ static const struct stmt job_admit_stmt = { .name = "job_admit", .params = "SUUU
     "   WHERE job.tenant_id = i.tenant_id AND job.job_id = i.job_id AND job.state = ANY ($1)\n"
     "     AND job.version = i.version AND job.fence = i.fence AND NOT job.cancel_requested\n"
     "     AND (job.not_before IS NULL OR job.not_before <= clock_timestamp())\n"
+    "     AND (i.place = 0 OR i.place IN (SELECT ord FROM p))\n"
     "  RETURNING job.tenant_id, job.job_id, job.version, job.fence, i.attempt_id, i.node_id, i.slots, i.gpus, i.event_id,\n"
     "            i.event, i.ord, i.cpu_milli, i.memory_bytes, i.gpu_milli, i.devices),\n"
     "a AS (\n"
@@ -140,8 +144,8 @@ enum errc job_apply(struct db_tx *tx, const struct job_move *moves, size_t n, st
     return run_moves(tx, &job_apply_stmt, args, nargs, n, ret_moved, e);
 }
 
-enum errc job_admit(struct db_tx *tx, const struct job_admission *l, size_t n, int64_t lease_ms, struct slice *ret_moved,
-                    struct err *e)
+enum errc job_admit(struct db_tx *tx, const struct job_admission *l, size_t n, const struct job_place *places, size_t nplaces,
+                    int64_t lease_ms, struct slice *ret_moved, struct err *e)
 {
     struct str from[JOB_STATE_COUNT];
     *ret_moved = (struct slice){ 0 };
@@ -152,6 +156,7 @@ enum errc job_admit(struct db_tx *tx, const struct job_admission *l, size_t n, i
         A_UUIDS_OF(l, n, attempt_id), A_UUIDS_OF(l, n, node_id), A_I64S_OF(l, n, version), A_I64S_OF(l, n, fence),
         A_I64S_OF(l, n, slots), A_I64S_OF(l, n, gpus), A_UUIDS_OF(l, n, audit_id), A_BYTESS_OF(l, n, audit_body),
         A_I64(lease_ms), A_I64S_OF(l, n, cpu_milli), A_I64S_OF(l, n, memory_bytes), A_I64S_OF(l, n, gpu_milli),
-        A_I64S_OF(l, n, devices) };
+        A_I64S_OF(l, n, devices), A_I64S_OF(l, n, place), A_UUIDS_OF(places, nplaces, tenant_id),
+        A_STRS_OF(places, nplaces, data_class), A_STRS_OF(places, nplaces, kind), A_STRS_OF(places, nplaces, zone) };
     return run_moves(tx, &job_admit_stmt, args, (int)(sizeof args / sizeof *args), n, ret_moved, e);
 }

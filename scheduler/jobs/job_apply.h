@@ -45,13 +45,20 @@ enum errc job_apply(struct db_tx *tx, const struct job_move *moves, size_t n, st
  * asked for stay. */
 struct job_admission {
     struct uuid tenant_id, job_id, attempt_id, node_id, audit_id;
+    int64_t place;                      /* which of the places, from 1, the database must allow; 0: it was asked before */
     int64_t version, fence;             /* of the job as it waits; the attempt's fence is the next */
     int64_t slots, gpus, cpu_milli, memory_bytes, gpu_milli;
     int64_t devices;                    /* bit by bit, of its machine */
     struct str audit_body;
 };
+/* Data of a class for a kind of job in a zone: residency_zone_ok, the database's own judge, is asked once for each in the
+ * statement that admits, and what it refuses stays as what is not legal any more does. */
+struct job_place {
+    struct uuid tenant_id;
+    struct str data_class, kind, zone;
+};
 /* ret_moved: as job_apply's. */
-enum errc job_admit(struct db_tx *tx, const struct job_admission *a, size_t n, int64_t lease_ms, struct slice *ret_moved,
-                    struct err *e) MUST_CHECK;
+enum errc job_admit(struct db_tx *tx, const struct job_admission *a, size_t n, const struct job_place *places, size_t nplaces,
+                    int64_t lease_ms, struct slice *ret_moved, struct err *e) MUST_CHECK;
 
 extern const struct stmt *const job_apply_stmts[];      /* in every pool that moves jobs */

@@ -10,6 +10,7 @@
 #include "registry/registry.h"
 #include "registry/vault/worker_object.h"
 #include "scheduler/plan/placement.h"
+#include "scheduler/loop.h"
 #include "scheduler/plan_apply.h"
 #include "scheduler/jobs/job_apply.h"
 #include "scheduler/mirror/snapshot.h"
@@ -168,6 +169,28 @@ static bool lease_is_written(const struct forbidden *x)
     return fixture_count(&f, "SELECT count(*) FROM attempt WHERE job_id = '%s'", x->j) > 0;
 }
 
+/* 2 again, where what is read and what is written are one transaction: the statement that admits asks the judge. */
+static bool lease_is_written_at_once(const struct forbidden *x)
+{
+    struct arena *a = arena_new(256 << 20);
+    struct snapshot s;
+    struct plan p;
+    struct plan_result r;
+    struct work w = { .app = &f.scheduler, .arena = a, .now_us = clock_wall_us(&clock_system) };
+    fault_setup("residency_plan:100%");
+    OK(db_begin(f.scheduler.pool, SCOPE_SYSTEM, TX_ENDS, a, &w.tx, e));
+    plan_turn_take(w.tx);
+    OK(snapshot_read(&w, 1000, false, &s, e));
+    placement_plan(&s, a, &p);
+    fault_setup("");
+    assert_int_equal(p.places.n, 1);
+    OK(plan_admit(&w, &s, &p, 30000, &r, e));
+    OK(db_commit(w.tx, e));
+    assert_int_equal(r.admitted + r.refused, 1);
+    arena_free(a);
+    return fixture_count(&f, "SELECT count(*) FROM attempt WHERE job_id = '%s'", x->j) > 0;
+}
+
 /* 3: does a worker of that zone get the key, once it has a lease? */
 static enum errc ask_key(const struct forbidden *x, struct worker_release *ret, struct arena *a, struct err *err)
 {
@@ -206,9 +229,21 @@ static void all_three_refuse_and_any_one_may_break(void **state)
     (void)state;
     struct forbidden x = forbidden_job("broken");
     assert_false(plan_alone_places(&x));
+    assert_false(lease_is_written_at_once(&x));
     assert_false(lease_is_written(&x));             /* the plan is broken here already */
     assert_false(key_is_given(&x));
     assert_int_equal(fixture_count(&f, "SELECT count(*) FROM audit_event WHERE tenant_id = '%s' AND position('\"residency.deny\"'::bytea IN body) > 0", x.t), 1);
+    /* A quick round that the judge stops is followed by one that says so. */
+    struct arena *a = arena_new(256 << 20);
+    int64_t admitted;
+    bool more;
+    fault_setup("residency_plan:100%");
+    OK(loop_plan_once(&f.scheduler, a, false, &admitted, &more, e));
+    fault_setup("");
+    arena_free(a);
+    assert_int_equal(admitted, 0);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM audit_event WHERE tenant_id = '%s'"
+                                       " AND position('\"residency.deny\"'::bytea IN body) > 0", x.t), 2);
     /* Written past every program: the trigger holds by itself. */
     fixture_exec(&f, "DO $$ BEGIN INSERT INTO attempt (tenant_id, attempt_id, job_id, fence, node_id, slots, gpus, lease_until)"
                      " SELECT '%s', '%s', '%s', 1, node_id, 1, 0, now() + interval '1 minute' FROM node WHERE zone = 'de-fra-1';"

@@ -98,6 +98,35 @@ static void slots_that_are_gone_are_not_given(void **state)
     cancel_all(ids, 4);
 }
 
+/* A plan of one transaction: who would raise what machines and tenants hold, or a limit, waits until it is written. */
+static void a_quick_plan_holds_the_planners_lock_from_its_first_read(void **state)
+{
+    (void)state;
+    struct uuid ids[4];
+    struct plan_result r;
+    struct planned x = { .w = { .app = &f.scheduler, .arena = arena_new(64 << 20), .now_us = clock_wall_us(&clock_system) } };
+    submit(&f, f.tenant_a, 4, 1, 3, ids);
+    OK(db_begin(f.scheduler.pool, SCOPE_SYSTEM, TX_ENDS, x.w.arena, &x.w.tx, e));
+    plan_turn_take(x.w.tx);
+    OK(snapshot_read(&x.w, 64, false, &x.s, e));
+    assert_int_equal(fixture_count(&f, "SELECT pg_try_advisory_xact_lock(4630123712)::int"), 0);
+    char text[UUID_TEXT];
+    uuid_text(ids[3], text);
+    fixture_exec(&f, "UPDATE job SET cancel_requested = true WHERE job_id = '%s'", text);
+    placement_plan(&x.s, x.w.arena, &x.p);
+    assert_int_equal(x.p.places.n, 4);
+    OK(plan_admit(&x.w, &x.s, &x.p, 60000, &r, e));
+    OK(db_commit(x.w.tx, e));
+    assert_int_equal(r.admitted, 3);                        /* the job that is to be cancelled stays */
+    assert_int_equal(r.refused, 1);
+    assert_int_equal(r.nodes.n, 1);
+    assert_string_equal(state_of(&f, ids[3]), "PENDING");
+    assert_int_equal(fixture_count(&f, "SELECT pg_try_advisory_xact_lock(4630123712)::int"), 1);
+    assert_int_equal(fixture_count(&f, "SELECT sum(slots) FROM attempt WHERE live"), 3);
+    arena_free(x.w.arena);
+    cancel_all(ids, 4);
+}
+
 /* Another planner was faster with the same machine. */
 static void slots_that_another_plan_took_are_not_given_twice(void **state)
 {
@@ -223,6 +252,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_machine_that_is_no_longer_ready_gets_nothing, fresh, done),
         cmocka_unit_test_setup_teardown(slots_that_are_gone_are_not_given, fresh, done),
         cmocka_unit_test_setup_teardown(slots_that_another_plan_took_are_not_given_twice, fresh, done),
+        cmocka_unit_test_setup_teardown(a_quick_plan_holds_the_planners_lock_from_its_first_read, fresh, done),
         cmocka_unit_test_setup_teardown(gpus_are_booked_with_the_machine_and_the_tenant, fresh, done),
         cmocka_unit_test_setup_teardown(devices_and_memory_are_booked_by_their_amounts, fresh, done),
         cmocka_unit_test_setup_teardown(a_higher_class_goes_first, fresh, done),
