@@ -34,6 +34,21 @@ static enum errc job_audit(struct work *w, struct job_submission *s, struct err 
     return ERR_OK;
 }
 
+enum errc job_made_store(struct work *w, struct job_submission *s, struct err *e)
+{
+    s->route = str_c(call_of(w)->route->op);
+    s->key = str_fmt(w->arena, "%.*s:%.*s", STR_ARG(s->kind_name), STR_ARG(id_text(w->arena, "job", s->job.job_id)));
+    s->sha = str_n((const char *)call_of(w)->request_sha, 32);
+    TRY(job_audit(w, s, e));
+    TRY(job_submit_in_tx(w, s, e));
+    if (s->verdict == JOB_INPUT_GONE)
+        return job_verdict_err(s, e);
+    if (s->verdict != JOB_STORED)
+        return FAIL(e, RETRY, "Another call made the job at the same time; try again");
+    jobs_wake_after_commit(w, s->job.job_id);
+    return ERR_OK;
+}
+
 static enum errc find_version(struct work *w, const struct deploy_order *o, struct model_version *ret, struct err *e)
 {
     enum errc rc = model_version_get(w, o->model_id, o->model_version, ret, e);
@@ -50,17 +65,8 @@ static enum errc submit(struct work *w, const struct deploy_order *o, const stru
     struct model m;
     TRY(model_get(w, v->model_id, &m, e));
     TRY(serve_job_make(w, &order, &s, e));
-    s.route = str_c(call_of(w)->route->op);
-    s.key = str_fmt(w->arena, "serve:%.*s", STR_ARG(id_text(w->arena, "job", s.job.job_id)));
-    s.sha = str_n((const char *)call_of(w)->request_sha, 32);
-    TRY(job_audit(w, &s, e));
     TRY(project_for_new(w, w->tx, m.project_id, &s.job.project_id, e));
-    TRY(job_submit_in_tx(w, &s, e));
-    if (s.verdict == JOB_INPUT_GONE)
-        return job_verdict_err(&s, e);
-    if (s.verdict != JOB_STORED)
-        return FAIL(e, RETRY, "Another call changed the serving job at the same time; try again");
-    jobs_wake_after_commit(w, s.job.job_id);
+    TRY(job_made_store(w, &s, e));
     *ret_job = s.job.job_id;
     return ERR_OK;
 }

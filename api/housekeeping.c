@@ -13,6 +13,7 @@
 #include "registry/vault/blob_store.h"
 #include "registry/vault/orphan.h"
 #include "registry/vault/worker_checkpoint.h"
+#include "scheduler/jobs/environment.h"
 #include "serving/serving.h"
 #include "tenants/accounts/api_rate.h"
 #include "tenants/identity/authn.h"
@@ -36,12 +37,14 @@ static void sweep_orphans(struct app *app, struct arena *a)
         log_err(LOG_WARN, "orphan.sweep", &e);
 }
 
-/* Uploads that nobody went on with, and what was sent of them; checkpoints of jobs that have ended. */
+/* Uploads that nobody went on with, and what was sent of them; checkpoints of jobs that have ended; archives of refused
+ * environments. */
 static void sweep_uploads(struct app *app, struct arena *a)
 {
     struct err e;
     int64_t ended = 0;
-    if (app->node_pool && (upload_sweep(app, a, &ended, &e) != ERR_OK || checkpoint_sweep(app, a, &ended, &e) != ERR_OK))
+    if (app->node_pool && (upload_sweep(app, a, &ended, &e) != ERR_OK || checkpoint_sweep(app, a, &ended, &e) != ERR_OK ||
+                           environment_sweep(app, a, &ended, &e) != ERR_OK))
         log_err(LOG_WARN, "content.sweep", &e);
 }
 

@@ -22,6 +22,11 @@
     FIELD_(T, filter.group, "group", FT_ENUM, F_QUERY, .names = job_group_names, .has = offsetof(struct T, filter.has_group) + 1,   \
            .doc = "Only jobs in the states of this group")
 
+/* Stores a job that a call makes beside what it is asked for (a deployment, an import), in its transaction, with the job's audit
+ * event, and wakes the scheduler after the commit. s: job, kind_name and inputs are filled. Errors: those of a submission; RETRY:
+ * another call made the same at the same time. */
+struct job_submission;
+enum errc job_made_store(struct work *w, struct job_submission *s, struct err *e) MUST_CHECK;
 /* Wakes whoever watches the job, and the scheduler, once the transaction has committed. */
 void jobs_wake_after_commit(struct work *w, struct uuid job_id);
 /* Copies the texts of a job into another arena. */

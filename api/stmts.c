@@ -45,6 +45,7 @@
 #include "scheduler/jobs/array_act.h"
 #include "scheduler/jobs/job_search.h"
 #include "scheduler/jobs/outlook.h"
+#include "scheduler/jobs/environment.h"
 #include "scheduler/jobs/job_queue.h"
 #include "scheduler/jobs/priority_class.h"
 #include "scheduler/jobs/queue_share.h"
@@ -154,6 +155,7 @@ const struct stmt *const *const api_stmts[] = {
     capacity_stmts,
     priority_class_stmts,
     job_queue_stmts, queue_share_stmts, secret_stmts, secret_use_stmts,
+    environment_stmts, environment_trust_stmts,
     invariants_stmts,
     system_facts_stmts,
     watch_stmts,
@@ -186,6 +188,6 @@ const struct stmt *const *const api_stmts[] = {
 };
 const struct stmt *const *const api_node_stmts[] = {
     residency_stmts, lease_stmts, lease_end_stmts, job_apply_stmts, node_worker_stmts, enrol_node_stmts, registry_node_stmts,
-        secret_node_stmts,
+        secret_node_stmts, environment_node_stmts, environment_lease_stmts,
     audit_event_stmts, NULL
 };

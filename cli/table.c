@@ -54,6 +54,7 @@ const struct command_group command_groups[] = {
     { "class", "Priority classes: which jobs of a tenant go first" },
     { "queue", "Queues that the tenant declared, and their shares" },
     { "legal-clock", "Terms that a law sets, until they are closed" },
+    { "environment", "Images that programs run in" },
     { "secret", "Values that programs get and nobody reads back" },
     { "node", "Worker machines" },
     { "system", "The platform itself" },
@@ -78,6 +79,7 @@ static const struct noun tenant_noun = { "tenant", "tnt_", "/v1/tenants", "tenan
 static const struct noun project_noun = { "project", "prj_", "/v1/projects", "project_id" };
 static const struct noun notice_noun = { "notification", "ntf_", "/v1/notifications", "notification_id" };
 static const struct noun queue_noun = { "queue", "que_", "/v1/queues", "queue_id" };
+static const struct noun environment_noun = { "environment", "env_", "/v1/environments", "environment_id" };
 static const struct noun secret_noun = { "secret", "sec_", "/v1/secrets", "secret_id" };
 static const struct noun legal_clock_noun = { "legal clock", "clk_", "/v1/legal-clocks", "clock_id" };
 static const struct noun budget_noun = { "budget", "bdg_", "/v1/budgets", "budget_id" };
@@ -324,6 +326,7 @@ const struct command command_table[] = {
     QUEUE_COMMANDS,
 #include "cli/table_secret.def"
 #include "cli/table_legal_clock.def"
+#include "cli/table_environment.def"
     { NULL, "usage", "[FILE]", 0, 1,
       FLAGS({ "days", 0, "N", "Days to look back (30)", NULL }, { "from", 0, "TIME", "Attempts that ended at or after", NULL },
             { "to", 0, "TIME", "Attempts that ended before", NULL },

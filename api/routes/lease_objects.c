@@ -12,6 +12,7 @@
 #include "core/table/config.h"
 #include "core/wire/job_type.h"
 #include "registry/catalog/secret.h"
+#include "scheduler/jobs/environment.h"
 #include "registry/vault/worker_checkpoint.h"
 #include "scheduler/engine/enrol.h"
 #include "scheduler/engine/lease.h"
@@ -78,6 +79,7 @@ static enum errc keys(struct work *w, const void *in_, void *out, struct err *e)
     struct worker_release r;
     TRY(hold(w, in->tenant_id, in->attempt_id, in->fence, &l, e));
     struct slice used;
+    TRY(environment_permits_lease(w, l.job_id, in->objects.items, in->objects.n, e));
     TRY(secret_use(w, in->objects.items, in->objects.n, &used, e));
     TRY(worker_keys(w, &l, in->objects.items, in->objects.n, in->public_key.data, &r, e));
     TRY(note_secrets(w, in->attempt_id, &l, &used, e));

@@ -104,6 +104,24 @@ SCHEMA_EXTERN(optimise_figures, "What making a model smaller gained, and cost",
     FIELD(optimise_figures, parent, F_REQ, .max = 80, .doc = "The version that it was made of, MODEL@VERSION"),
     FIELD_ID(optimise_figures, model_object_id, "obj", 0, .doc = "The smaller model"));
 
+SCHEMA_OF(inspect_layer, "A layer of an image",
+    FIELD(inspect_layer, digest, F_REQ, .max = 71, .doc = "Of its blob, sha256:…"),
+    FIELD(inspect_layer, size_bytes, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Bytes of the blob"),
+    FIELD(inspect_layer, unpacked_bytes, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Bytes of the files that it adds"),
+    FIELD(inspect_layer, files, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Entries that it adds"));
+SCHEMA_EXTERN(inspect_figures, "An image that was checked to its last byte",
+    FIELD(inspect_figures, digest, F_REQ, .max = 71, .doc = "Of its manifest, sha256:…"),
+    FIELD(inspect_figures, unpacked_bytes, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Bytes of its files"),
+    FIELD(inspect_figures, files, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Entries of all its layers"),
+    FIELD(inspect_figures, stripped, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Files that lost setuid and setgid bits"),
+    FIELD(inspect_figures, left_out, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Devices below /dev that were left out"),
+    FIELD(inspect_figures, package_source, F_REQ, .max = 8, .doc = "Whose database says its packages: dpkg, apk or none"),
+    FIELD(inspect_figures, package_count, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Packages that are installed in it"),
+    FIELD_LIST(inspect_figures, layers, &inspect_layer_schema, 0, .max = 128, .doc = "Its layers, the lowest first"),
+    FIELD_STRS(inspect_figures, packages, 0, .max = 20000, .doc = "NAME VERSION ARCHITECTURE, sorted; the first ones that have "
+        "room"),
+    FIELD(inspect_figures, seconds, F_REQ, .doc = "Time that it took"));
+
 SCHEMA_EXTERN(run_figures, "Figures of a program that ended well",
     FIELD(run_figures, exit_code, F_REQ, .min = 0, .max = 255, .doc = "Its exit status"),
     FIELD(run_figures, outputs, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Outputs that were kept"),

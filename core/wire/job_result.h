@@ -81,6 +81,19 @@ struct run_figures {
     int64_t exit_code, outputs, checkpoints;
     double seconds;
 };
+/* An image that was taken in, as its unpacked files are. */
+struct inspect_layer {
+    struct str digest;
+    int64_t size_bytes, unpacked_bytes, files;      /* of the blob; of what it adds */
+};
+struct inspect_figures {
+    struct str digest, package_source;  /* of the manifest; dpkg, apk or none */
+    int64_t unpacked_bytes, files, stripped, left_out;
+    int64_t package_count;
+    struct slice layers;                /* struct inspect_layer */
+    struct slice packages;              /* struct str "NAME VERSION ARCHITECTURE"; maybe fewer than package_count */
+    double seconds;
+};
 /* How far a batch is, as a point of its metrics. */
 struct batch_progress {
     int64_t rows_done, rows;
@@ -95,7 +108,7 @@ struct batch_figures {
     struct str backend;
 };
 extern const struct schema train_figures_schema, train_report_schema, convert_figures_schema, optimise_figures_schema,
-                           run_figures_schema, batch_figures_schema, batch_progress_schema;
+                           run_figures_schema, inspect_figures_schema, batch_figures_schema, batch_progress_schema;
 
 /* Writes the output's object into the figures that go with it. */
 void job_result_set_object(const struct schema *s, void *figures, struct uuid object_id);

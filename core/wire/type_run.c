@@ -89,8 +89,7 @@ bool run_secret(struct str text, struct run_secret *ret)
     return ret->as == RUN_SECRET_FILE ? is_file_name(ret->target) : str_eq_c(as, "env") && is_variable(ret->target);
 }
 
-/* "sha256:" and 64 lower-case hex digits. */
-static bool is_digest(struct str s)
+bool run_is_digest(struct str s)
 {
     enum { PREFIX = 7, HEX = 64 };
     bool ok = s.len == PREFIX + HEX && str_starts(s, "sha256:");
@@ -99,23 +98,47 @@ static bool is_digest(struct str s)
     return ok;
 }
 
+bool run_check_digest(struct str s, const char **why)
+{
+    *why = "be empty, or sha256: and 64 lower-case hex digits";
+    return !s.len || run_is_digest(s);
+}
+
+/* "env_…", "NAME", "NAME@sha256:…", "sha256:…". */
+static bool is_named(struct str text, struct run_environment *ret)
+{
+    struct str digest;
+    if (id_parse("env", text, &ret->environment_id))
+        return true;
+    ret->digest = run_is_digest(text) ? text : STR_NULL;
+    if (ret->digest.ptr)
+        return true;
+    const bool has_digest = str_cut(text, '@', &ret->name, &digest);
+    ret->digest = has_digest ? digest : STR_NULL;
+    return is_name(ret->name) && (!has_digest || run_is_digest(digest));
+}
+
 bool run_environment(struct str text, struct run_environment *ret)
 {
     struct str what, id, version;
     *ret = (struct run_environment){ .is_host = str_eq_c(text, "host") };
     if (ret->is_host)
         return true;
+    ret->is_named = is_named(text, ret);
+    if (ret->is_named)
+        return true;
+    *ret = (struct run_environment){ 0 };
     const bool has_digest = str_cut(text, '/', &what, &ret->digest), has_version = str_cut(what, '@', &id, &version);
     if (!has_digest)
         ret->digest = STR_NULL;
-    return id_parse("dst", id, &ret->dataset_id) && (!has_digest || is_digest(ret->digest)) &&
+    return id_parse("dst", id, &ret->dataset_id) && (!has_digest || run_is_digest(ret->digest)) &&
            (!has_version || str_to_i64(version, 1, VERSION_MAX, &ret->version));
 }
 
 static bool check_environment(struct str s, const char **why)
 {
     struct run_environment got;
-    *why = "be host, dst_ID[@VERSION] or dst_ID[@VERSION]/sha256:DIGEST";
+    *why = "be host, an environment (NAME, NAME@sha256:DIGEST, sha256:DIGEST, env_ID), or dst_ID[@VERSION][/sha256:DIGEST]";
     return run_environment(s, &got);
 }
 
@@ -167,10 +190,11 @@ SCHEMA_EXTERN(run_job, "A job that runs a program of yours in a closed box: docs
         .example = "python3,/falaj/code/script",
                .doc = "The program and its words, as a shell would split them; no shell reads them"),
     FIELD(run_job, environment, 0, .max = 160, .check = check_environment, .dflt = "host",
-          .pattern_doc = "^(host|dst_[0-9a-f]{32}(@[0-9]+)?(/sha256:[0-9a-f]{64})?)$",
-          .doc = "What it runs in: host is the machine's own /usr; dst_ID[@VERSION] an image (a data set of the format oci), "
-              "with "
-                 "/sha256:… the one of that digest; on machines that run programs (worker.programs)"),
+          .pattern_doc = "^(dst_[0-9a-f]{32}(@[0-9]+)?(/sha256:[0-9a-f]{64})?|env_[0-9a-f]{32}|sha256:[0-9a-f]{64}|"
+                         "[a-z0-9][a-z0-9-]*(@sha256:[0-9a-f]{64})?)$",
+          .doc = "What it runs in: host is the machine's own /usr; else an environment by NAME (its newest), NAME@sha256:…, "
+                 "sha256:… or env_ID, or an image that is no environment, dst_ID[@VERSION][/sha256:…] (a data set of the format "
+                 "oci); on machines that run programs (worker.programs)"),
     FIELD(run_job, script, 0, .max = RUN_SCRIPT_MAX, .check = check_word, .doc = "A text that lies at /falaj/code/script"),
     FIELD_STRS(run_job, inputs, F_NOEMPTY, .max = RUN_INPUTS_MAX, .check = check_input, .dflt = "",
                .example = "digits=dst_0123456789abcdef0123456789abcdef@3",

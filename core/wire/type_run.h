@@ -11,15 +11,22 @@ enum { RUN_WORDS_MAX = 64, RUN_ENV_MAX = 64, RUN_INPUTS_MAX = 12, RUN_OUTPUTS_MA
 
 /* What it runs in: the machine's own /usr ("host", where its operator permits it: worker.programs), or an image, which is a
  * version of a data set of the format oci: "dst_…[@VERSION]", or "dst_…[@VERSION]/sha256:…" with the digest that its manifest
- * must have. */
+ * must have. Submissions may name an environment (scheduler/jobs/environment.h) as well: "env_…", "NAME", "NAME@sha256:…" or
+ * "sha256:…", for which what it means by then is written into the spec: a job knows data sets and digests alone. */
 struct run_environment {
-    bool is_host;
+    bool is_host, is_named;         /* is_named: an environment */
     struct uuid dataset_id;
     int64_t version;                /* 0: the latest at submit */
     struct str digest;              /* "sha256:…"; STR_NULL: the archive's only image for the machine */
+    struct uuid environment_id;     /* of "env_…"; else nil */
+    struct str name;                /* STR_NULL: none */
 };
 /* false: it has another form. */
 bool run_environment(struct str text, struct run_environment *ret);
+/* "sha256:" and 64 lower-case hex digits. */
+bool run_is_digest(struct str s);
+/* For .check: such a digest, or nothing. */
+bool run_check_digest(struct str s, const char **why);
 /* What a job's input that is its image is called. */
 #define RUN_IMAGE_INPUT "image:"
 

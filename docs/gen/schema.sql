@@ -279,6 +279,20 @@ CREATE FUNCTION public.deployments_due(drain_ms bigint, limit_to bigint) RETURNS
     -- the body: migrations
 ALTER FUNCTION public.deployments_due(drain_ms bigint, limit_to bigint) OWNER TO falaj_system;
 
+-- Name: environment_objects(uuid, uuid); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.environment_objects(t uuid, environment uuid) RETURNS SETOF uuid
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.environment_objects(t uuid, environment uuid) OWNER TO falaj_owner;
+
+-- Name: environment_place(uuid, uuid); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.environment_place(t uuid, archive uuid) RETURNS TABLE(zone text, data_class text, size_bytes bigint)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.environment_place(t uuid, archive uuid) OWNER TO falaj_owner;
+
 -- Name: erasures_after(uuid, uuid, bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.erasures_after(after_tenant uuid, after_user uuid, most bigint) RETURNS TABLE(tenant_id uuid, user_id uuid, by uuid, erased_at timestamp with time zone)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -2089,6 +2103,68 @@ CREATE TABLE public.device_grant (
 );
 ALTER TABLE public.device_grant OWNER TO falaj_owner;
 
+-- Name: environment; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.environment (
+    tenant_id uuid NOT NULL,
+    environment_id uuid NOT NULL,
+    project_id uuid,
+    name text NOT NULL,
+    description text DEFAULT ''::text NOT NULL,
+    dataset_id uuid,
+    dataset_version bigint NOT NULL,
+    object_id uuid NOT NULL,
+    asked_digest text DEFAULT ''::text NOT NULL,
+    allow_setuid boolean NOT NULL,
+    owns_archive boolean NOT NULL,
+    job_id uuid NOT NULL,
+    signature bytea,
+    key_id uuid,
+    signed_at timestamp with time zone,
+    version bigint DEFAULT 1 NOT NULL,
+    created_by uuid NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT environment_asked_digest_check CHECK ((asked_digest ~ '^(sha256:[0-9a-f]{64})?$'::text)),
+    CONSTRAINT environment_dataset_version_check CHECK ((dataset_version > 0)),
+    CONSTRAINT environment_description_check CHECK ((length(description) <= 256)),
+    CONSTRAINT environment_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
+    CONSTRAINT environment_signature_check CHECK ((length(signature) = 64))
+);
+ALTER TABLE ONLY public.environment FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.environment OWNER TO falaj_owner;
+
+-- Name: TABLE environment; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON TABLE public.environment IS 'Images by name, as a job of kind inspect found them';
+
+-- Name: environment_key; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.environment_key (
+    tenant_id uuid NOT NULL,
+    key_id uuid NOT NULL,
+    name text NOT NULL,
+    public_key bytea NOT NULL,
+    created_by uuid NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT environment_key_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
+    CONSTRAINT environment_key_public_key_check CHECK ((length(public_key) = 32))
+);
+ALTER TABLE ONLY public.environment_key FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.environment_key OWNER TO falaj_owner;
+
+-- Name: TABLE environment_key; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON TABLE public.environment_key IS 'Ed25519 public keys with which a tenant signs digests of images';
+
+-- Name: environment_policy; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.environment_policy (
+    tenant_id uuid NOT NULL,
+    require_signed boolean DEFAULT false NOT NULL,
+    changed_by uuid NOT NULL,
+    changed_at timestamp with time zone DEFAULT now() NOT NULL
+);
+ALTER TABLE ONLY public.environment_policy FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.environment_policy OWNER TO falaj_owner;
+
+-- Name: TABLE environment_policy; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON TABLE public.environment_policy IS 'What images a tenant lets its programs run in; no row: any';
+
 -- Name: erasure_certificate; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.erasure_certificate (
     tenant_id uuid NOT NULL,
@@ -3718,6 +3794,26 @@ ALTER TABLE ONLY public.device_grant
 ALTER TABLE ONLY public.device_grant
     ADD CONSTRAINT device_grant_user_hash_key UNIQUE (user_hash);
 
+-- Name: environment_key environment_key_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.environment_key
+    ADD CONSTRAINT environment_key_pkey PRIMARY KEY (tenant_id, key_id);
+
+-- Name: environment_key environment_key_tenant_id_name_key; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.environment_key
+    ADD CONSTRAINT environment_key_tenant_id_name_key UNIQUE (tenant_id, name);
+
+-- Name: environment_key environment_key_tenant_id_public_key_key; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.environment_key
+    ADD CONSTRAINT environment_key_tenant_id_public_key_key UNIQUE (tenant_id, public_key);
+
+-- Name: environment environment_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.environment
+    ADD CONSTRAINT environment_pkey PRIMARY KEY (tenant_id, environment_id);
+
+-- Name: environment_policy environment_policy_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.environment_policy
+    ADD CONSTRAINT environment_policy_pkey PRIMARY KEY (tenant_id);
+
 -- Name: erasure_certificate erasure_certificate_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.erasure_certificate
     ADD CONSTRAINT erasure_certificate_pkey PRIMARY KEY (tenant_id, certificate_id);
@@ -4221,6 +4317,12 @@ CREATE INDEX deployment_rolling ON public.deployment USING btree (tenant_id, dep
 -- Name: deployment_search; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX deployment_search ON public.deployment USING gin (tenant_id, name public.gin_trgm_ops) WHERE (state = 'ACTIVE'::text);
 
+-- Name: environment_dataset; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX environment_dataset ON public.environment USING btree (tenant_id, dataset_id);
+
+-- Name: environment_name; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX environment_name ON public.environment USING btree (tenant_id, name, environment_id DESC);
+
 -- Name: federated_role_user; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX federated_role_user ON public.federated_role USING btree (tenant_id, provider_id, user_id);
 
@@ -4542,6 +4644,18 @@ ALTER TABLE public.deployment_minute ENABLE ALWAYS TRIGGER audit_shadow;
 -- Name: device_grant audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.device_grant FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.device_grant ENABLE ALWAYS TRIGGER audit_shadow;
+
+-- Name: environment audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.environment FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.environment ENABLE ALWAYS TRIGGER audit_shadow;
+
+-- Name: environment_key audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.environment_key FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.environment_key ENABLE ALWAYS TRIGGER audit_shadow;
+
+-- Name: environment_policy audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.environment_policy FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.environment_policy ENABLE ALWAYS TRIGGER audit_shadow;
 
 -- Name: erasure_certificate audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.erasure_certificate FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -4930,6 +5044,18 @@ ALTER TABLE public.deployment_minute ENABLE ALWAYS TRIGGER audit_shadow_truncate
 -- Name: device_grant audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.device_grant FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.device_grant ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
+-- Name: environment audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.environment FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.environment ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
+-- Name: environment_key audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.environment_key FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.environment_key ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
+-- Name: environment_policy audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.environment_policy FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.environment_policy ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
 -- Name: erasure_certificate audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.erasure_certificate FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -5412,6 +5538,30 @@ ALTER TABLE ONLY public.deployment
 ALTER TABLE ONLY public.deployment
     ADD CONSTRAINT deployment_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES public.project(tenant_id, project_id);
 
+-- Name: environment_key environment_key_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.environment_key
+    ADD CONSTRAINT environment_key_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenant(tenant_id);
+
+-- Name: environment_policy environment_policy_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.environment_policy
+    ADD CONSTRAINT environment_policy_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenant(tenant_id);
+
+-- Name: environment environment_tenant_id_dataset_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.environment
+    ADD CONSTRAINT environment_tenant_id_dataset_id_fkey FOREIGN KEY (tenant_id, dataset_id) REFERENCES public.dataset(tenant_id, dataset_id) ON DELETE SET NULL (dataset_id);
+
+-- Name: environment environment_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.environment
+    ADD CONSTRAINT environment_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenant(tenant_id);
+
+-- Name: environment environment_tenant_id_object_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.environment
+    ADD CONSTRAINT environment_tenant_id_object_id_fkey FOREIGN KEY (tenant_id, object_id) REFERENCES public.object(tenant_id, object_id);
+
+-- Name: environment environment_tenant_id_project_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.environment
+    ADD CONSTRAINT environment_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES public.project(tenant_id, project_id);
+
 -- Name: erasure_certificate erasure_certificate_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.erasure_certificate
     ADD CONSTRAINT erasure_certificate_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenant(tenant_id);
@@ -5832,6 +5982,15 @@ ALTER TABLE public.deployment ENABLE ROW LEVEL SECURITY;
 -- Name: deployment_minute; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.deployment_minute ENABLE ROW LEVEL SECURITY;
 
+-- Name: environment; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.environment ENABLE ROW LEVEL SECURITY;
+
+-- Name: environment_key; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.environment_key ENABLE ROW LEVEL SECURITY;
+
+-- Name: environment_policy; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.environment_policy ENABLE ROW LEVEL SECURITY;
+
 -- Name: erasure_certificate; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.erasure_certificate ENABLE ROW LEVEL SECURITY;
 
@@ -5878,6 +6037,9 @@ CREATE POLICY in_projects ON public.dataset_version AS RESTRICTIVE TO falaj_app 
 
 -- Name: deployment in_projects; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY in_projects ON public.deployment AS RESTRICTIVE TO falaj_app USING (public.project_visible(project_id));
+
+-- Name: environment in_projects; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY in_projects ON public.environment AS RESTRICTIVE TO falaj_app USING (public.project_visible(project_id));
 
 -- Name: job in_projects; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY in_projects ON public.job AS RESTRICTIVE TO falaj_app USING (public.project_visible(project_id));
@@ -6119,6 +6281,15 @@ CREATE POLICY own_tenant ON public.deployment TO falaj_app USING ((tenant_id = (
 
 -- Name: deployment_minute own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.deployment_minute TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
+
+-- Name: environment own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY own_tenant ON public.environment TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
+
+-- Name: environment_key own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY own_tenant ON public.environment_key TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
+
+-- Name: environment_policy own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY own_tenant ON public.environment_policy TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
 -- Name: erasure_certificate own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.erasure_certificate TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
@@ -6410,6 +6581,15 @@ CREATE POLICY system ON public.deployment TO falaj_owner, falaj_system, falaj_wo
 
 -- Name: deployment_minute system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.deployment_minute TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
+-- Name: environment system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.environment TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
+-- Name: environment_key system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.environment_key TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
+-- Name: environment_policy system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.environment_policy TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
 -- Name: erasure_certificate system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.erasure_certificate TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
@@ -6731,6 +6911,12 @@ GRANT ALL ON FUNCTION public.deployment_roll(t uuid, id uuid, drain_ms bigint) T
 -- Name: FUNCTION deployments_due(drain_ms bigint, limit_to bigint); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.deployments_due(drain_ms bigint, limit_to bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.deployments_due(drain_ms bigint, limit_to bigint) TO falaj_app;
+
+-- Name: FUNCTION environment_objects(t uuid, environment uuid); Type: ACL; Schema: public; Owner: falaj_owner
+GRANT ALL ON FUNCTION public.environment_objects(t uuid, environment uuid) TO falaj_app;
+
+-- Name: FUNCTION environment_place(t uuid, archive uuid); Type: ACL; Schema: public; Owner: falaj_owner
+GRANT ALL ON FUNCTION public.environment_place(t uuid, archive uuid) TO falaj_app;
 
 -- Name: FUNCTION erasures_after(after_tenant uuid, after_user uuid, most bigint); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.erasures_after(after_tenant uuid, after_user uuid, most bigint) FROM PUBLIC;
@@ -7263,6 +7449,21 @@ GRANT SELECT ON TABLE public.deployment_minute TO falaj_app;
 -- Name: TABLE device_grant; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE,UPDATE ON TABLE public.device_grant TO falaj_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.device_grant TO falaj_app;
+
+-- Name: TABLE environment; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.environment TO falaj_system;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.environment TO falaj_app;
+GRANT SELECT ON TABLE public.environment TO falaj_worker_api;
+
+-- Name: TABLE environment_key; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.environment_key TO falaj_system;
+GRANT SELECT,INSERT,DELETE ON TABLE public.environment_key TO falaj_app;
+GRANT SELECT ON TABLE public.environment_key TO falaj_worker_api;
+
+-- Name: TABLE environment_policy; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.environment_policy TO falaj_system;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.environment_policy TO falaj_app;
+GRANT SELECT ON TABLE public.environment_policy TO falaj_worker_api;
 
 -- Name: TABLE erasure_certificate; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.erasure_certificate TO falaj_system;

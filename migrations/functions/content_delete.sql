@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Deletes a data set ('dataset') or a model ('model') of the transaction's tenant, with all versions and their copies in other
 -- zones. What keeps it comes back instead, and then nothing is changed: a legal hold ('hold'), what still uses it by kind, id and
--- name ('deployment', 'job', 'upload'). Else one row for each object that is gone ('object', its id, the bytes it had stored).
+-- name ('deployment', 'environment', 'job', 'upload').
+-- Else one row for each object that is gone ('object', its id, the bytes it had stored).
 -- The data key of an object is forgotten, so that no copy of its blob opens any more; its row stays, DELETED, for the register of
 -- transfers and for jobs that read or wrote it. An object that another model has, too, stays whole. Waits for who is just using
 -- the thing: a job that is being stored with an object of it as input, an upload that is being completed. Runs as its caller,
@@ -33,6 +34,10 @@ BEGIN
     UNION ALL
     SELECT 'deployment', d.deployment_id, d.name, 0::bigint FROM deployment d
      WHERE d.tenant_id = t AND d.model_id = thing AND d.state = 'ACTIVE'
+    UNION ALL
+    SELECT 'environment', v.environment_id, v.name, 0::bigint FROM environment v
+      JOIN job j ON j.tenant_id = t AND j.job_id = v.job_id
+     WHERE v.tenant_id = t AND v.dataset_id = thing AND (j.finished_at IS NULL OR j.state = 'COMPLETED')
     UNION ALL
     SELECT 'upload', u.upload_id, '', 0::bigint FROM upload u
      WHERE u.tenant_id = t AND u.dataset_id = thing AND u.state = 'OPEN' AND u.expires_at > now()

@@ -9,4 +9,5 @@ $$ SELECT CASE kind
      WHEN 'optimise' THEN 'compute'
      WHEN 'batch' THEN 'compute'
      WHEN 'run' THEN 'compute'
+     WHEN 'inspect' THEN 'compute'
      WHEN 'serve' THEN 'serving' ELSE 'unknown' END $$;

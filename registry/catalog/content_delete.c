@@ -16,7 +16,7 @@ SCHEMA_EXTERN(content_deleted, "What is gone for good",
         .doc = "Objects whose data keys were forgotten: versions, and copies in other zones"),
     FIELD(content_deleted, stored_bytes, F_ALWAYS, .doc = "Bytes that they took"));
 struct gone { struct str kind; struct uuid id; struct str name; int64_t stored_bytes; };
-SCHEMA_OF(gone, "What is in the way, or gone", FIELD(gone, kind, 0, .doc = "hold, deployment, job, upload, object"),
+SCHEMA_OF(gone, "What is in the way, or gone", FIELD(gone, kind, 0, .doc = "hold, deployment, environment, job, upload, object"),
     FIELD(gone, id, 0, .doc = "Its id"), FIELD(gone, name, 0, .doc = "Its name"), FIELD(gone, stored_bytes, 0,
         .doc = "Of an object"));
 struct gone_rows { struct gone *items; size_t n; };
@@ -27,7 +27,7 @@ const struct stmt content_delete_stmt = { .name = "content_delete", .params = "u
 
 static const char *prefix_of(struct str kind)
 {
-    return str_eq_c(kind, "job") ? "job" : str_eq_c(kind, "upload") ? "upl" : "dpl";
+    return str_eq_c(kind, "job") ? "job" : str_eq_c(kind, "upload") ? "upl" : str_eq_c(kind, "environment") ? "env" : "dpl";
 }
 
 /* ERR_OK: nothing is in the way. */

@@ -3,7 +3,8 @@
  *
  * Refused, with everything left as it was, while a legal hold covers the tenant or who made any of it (LEGAL_HOLD), and while
  * something
- * uses it (CONFLICT, which names it: deployments that serve it, jobs that have not ended, uploads on their way). Otherwise rows
+ * uses it (CONFLICT, which names it: deployments that serve it,
+ * environments, jobs that have not ended, uploads on their way). Otherwise rows
  * go, the data
  * keys of its objects are forgotten in the same transaction, so that no copy of a blob opens any more, what it took of the
  * quota is given

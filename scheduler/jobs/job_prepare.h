@@ -25,3 +25,13 @@ struct serve_order {
     struct serve_knobs knobs;
 };
 enum errc serve_job_make(struct work *w, const struct serve_order *o, struct job_submission *s, struct err *e) MUST_CHECK;
+/* The job that checks an image for an environment. What it read is filled in: dataset_version, object_id, project_id. */
+struct inspect_order {
+    struct str name, pool, digest;          /* digest empty or STR_NULL: the archive's only image */
+    struct uuid dataset_id;
+    int64_t dataset_version;                /* 0: the latest */
+    bool allow_setuid;
+    int64_t memory_bytes;                   /* 0: by the archive's size */
+    struct uuid object_id, project_id;
+};
+enum errc inspect_job_make(struct work *w, struct inspect_order *o, struct job_submission *s, struct err *e) MUST_CHECK;

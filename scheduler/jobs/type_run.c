@@ -9,6 +9,7 @@
 #include "scheduler/jobs/job_dataset.h"
 #include "scheduler/jobs/job_input.h"
 #include "registry/catalog/secret.h"
+#include "scheduler/jobs/environment.h"
 #include "scheduler/jobs/job_prepare.h"
 #include "tenants/access/authz.h"
 
@@ -79,6 +80,17 @@ static enum errc take_secrets(struct work *w, struct job *j, const struct run_jo
     return ERR_OK;
 }
 
+/* A name means what it means now: the job says for ever which image it was. */
+static enum errc mean_image(struct work *w, struct run_environment *in, struct err *e)
+{
+    struct environment_found found;
+    if (!in->is_named)
+        return ERR_OK;
+    TRY(RUN_READ(w, environment_find(w, in->environment_id, in->name, in->digest, &found, e), e));
+    *in = (struct run_environment){ .dataset_id = found.dataset_id, .version = found.dataset_version, .digest = found.digest };
+    return ERR_OK;
+}
+
 /* An image is read as data is: its zone becomes the job's, and its class one of those that come out. */
 static enum errc take_image(struct work *w, struct job *j, struct run_job *r, struct job_input *ret, size_t *ret_n, struct err *e)
 {
@@ -87,8 +99,10 @@ static enum errc take_image(struct work *w, struct job *j, struct run_job *r, st
     *ret_n = 0;
     if (!run_environment(r->environment, &in) || in.is_host)
         return ERR_OK;
+    TRY(mean_image(w, &in, e));
     TRY(job_dataset_find(w, j, in.dataset_id, in.version, JOB_DATA_IMAGE, &d, e));
     TRY(job_input_join(w, j, &(struct job_found){ .object_id = d.object_id, .zone = d.zone, .data_class = d.data_class }, e));
+    TRY(RUN_READ(w, environment_permits(w, in.dataset_id, d.version, in.digest, e), e));
     r->environment = str_fmt(w->arena, "%.*s@%ld%s%.*s", STR_ARG(id_text(w->arena, "dst", in.dataset_id)), (long)d.version,
                              in.digest.len ? "/" : "", STR_ARG(in.digest));
     *ret = (struct job_input){ STR(RUN_IMAGE_INPUT), d.object_id };

@@ -171,6 +171,44 @@ def main():
     assert j["state"] == "FAILED" and f"the archive has no image {wrong}" in j["message"], j
     got, answer = api.call("POST", "/v1/jobs", {"name": "x", "kind": "run", "spec": {"command": ["x"], "environment": data}})
     assert got == 422 and "reads images" in json.dumps(answer), (got, answer)
+    # The same as an environment: imported by name, listed, signed where the organisation asks for it, used, and kept while used.
+    def environment(*words, ok=True):
+        return falaj("environment", *words, "-o", "json", ok=ok)
+    v = json.loads(environment("import", "tiny", archive, "--allow-setuid").stdout)
+    assert v["state"] == "READY" and v["digest"] == digest and v["owns_archive"] and v["package_count"] == 1, v
+    assert [x["name"] for x in api.must("GET", f"/v1/environments/{v['environment_id']}/packages")["data"]] == ["python3-tiny"]
+    eleventh = submit(IMAGE, environment="tiny", inputs=[f"count={first}/count"], outputs=["seen"], name="in tiny",
+                      secrets=["file:key.pem=deploy-key"])
+    j = ended(eleventh)
+    assert j["state"] == "COMPLETED" and j["spec"]["environment"] == f"{v['dataset_id']}@1/{digest}", (j, text(eleventh))
+    assert eleventh in environment("uses", "tiny").stdout
+    refused = environment("import", "strict", archive, ok=False)
+    assert refused.returncode and "has a setuid or setgid bit" in refused.stderr and \
+        "layer 1 of the image" in refused.stderr, refused
+    until("the refused archive is gone", lambda: not [d for d in api.must("GET", "/v1/datasets?page_size=200")["data"]
+                                                      if d["name"].startswith("image-strict-")])
+    key = os.path.join(made, "key.pem")
+    for words in (["genpkey", "-algorithm", "ed25519", "-out", key], ["pkey", "-in", key, "-pubout", "-out", key + ".pub"]):
+        subprocess.run(["openssl", *words], check=True)
+    with open(os.path.join(made, "digest"), "w") as f:
+        f.write(digest)
+    subprocess.run(["openssl", "pkeyutl", "-sign", "-rawin", "-inkey", key, "-in", os.path.join(made, "digest"),
+                    "-out", key + ".sig"],
+                   check=True)
+    environment("trust", "builds", key + ".pub")
+    waits = api.must("POST", "/v1/jobs", {"name": "waits", "kind": "run", "pool": "later", "force_queue": True,
+                                          "spec": {"command": ["true"], "environment": "tiny"}})["job_id"]
+    environment("require", "signed")
+    got, answer = api.call("POST", "/v1/jobs", {"name": "x", "kind": "run", "spec": {"command": ["x"], "environment": "tiny"}})
+    assert got == 403 and "not signed" in json.dumps(answer), (got, answer)
+    environment("sign", "tiny", key + ".sig")
+    assert ended(submit("print(1)", environment="tiny"))["state"] == "COMPLETED"
+    used = environment("delete", "tiny", "--yes", ok=False)
+    assert used.returncode and waits in used.stderr, used
+    api.must("POST", f"/v1/jobs/{waits}/cancel", {})
+    environment("require", "any")
+    print("an image was imported by name, its packages listed, one with setuid bits refused; unsigned it ran nothing")
+
     with open(archive, "r+b") as f:
         f.seek(os.path.getsize(archive) // 3)
         f.write(b"damaged")

@@ -33,6 +33,10 @@ def layer():
             info = tarfile.TarInfo(f.lstrip("/"))
             info.size, info.mode = len(data), 0o4755
             t.addfile(info, io.BytesIO(data))
+        data = b"P:python3-tiny\nV:1-r0\nA:x86_64\n\n"
+        info = tarfile.TarInfo("usr/lib/apk/db/installed")
+        info.size, info.mode = len(data), 0o644
+        t.addfile(info, io.BytesIO(data))
     return out.getvalue()
 
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // mainjob.test.ts - the main job over HTTP as a client lives it: upload, train and watch, register, deploy, infer, cancel; and the
 // rules that every call keeps on the way: repeats, conditions, pages, batches, places, quotas.
+import { generateKeyPairSync } from 'node:crypto';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { digitRows, digitsCsv, events, train, until, upload } from './client.ts';
 import { fetchDocument, isWorkerRoute, operations } from './contract.ts';
 import { api, idempotencyKey, makePerson, makeTenant, makeZone, must, problemOf, waitJob, type Api, type Ready } from './harness.ts';
+import { image } from './image.ts';
 
 const ready: Ready = inject('falaj');
 const admin: Api = api(ready, ready.admin_token);
@@ -250,6 +252,15 @@ describe('a repeated call', () => {
     '/v1/deployments': async () => ({ body: () => ({ name: word(), model_id: modelId }) }),
     '/v1/projects': async () => ({ body: () => ({ name: word() }) }),
     '/v1/secrets': async () => ({ body: () => ({ name: word() }) }),
+    '/v1/environments': async () => {
+      const set = must(await t.api.post('/v1/datasets', { name: word(), target: 'none' }), 201).dataset_id;
+      const raw = image([{ name: 'etc/os-release', text: 'ID=tiny' }]).bytes as any;
+      must(await t.api('POST', `/v1/datasets/${set}/versions?format=oci`, { raw, headers: {
+        'content-type': 'application/octet-stream' } }), 201);
+      return { body: () => ({ name: word(), dataset_id: set, pool: 'nowhere' }) };
+    },
+    '/v1/environment-keys': async () => ({ body: () => ({ name: word(),
+      public_key_pem: generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' }) }) }),
     '/v1/notifications': async () => ({
       secret: true, body: () => ({ name: word(), kind: 'webhook', url: 'https://hooks.example/x', events: ['job-failed'] }) }),
     '/v1/queues': async () => ({ body: () => ({ name: word() }) }),

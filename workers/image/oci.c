@@ -361,7 +361,8 @@ enum errc oci_unpack(int archive, int root, struct str digest, const struct oci_
                      struct err *e)
 {
     struct reading r = { .a = a, .archive = archive, .wanted = digest, .image = ret,
-                         .unpack = { .root = root, .bytes_most = most->bytes, .files_most = most->files } };
+                         .unpack = { .root = root, .bytes_most = most->bytes, .files_most = most->files,
+                                     .no_special = most->no_special } };
     const struct jval *manifest, *config;
     const struct blob *b;
     *ret = (struct oci_image){ 0 };
@@ -375,9 +376,12 @@ enum errc oci_unpack(int archive, int root, struct str digest, const struct oci_
     if (jval_type(layers) != JT_ARRAY || jval_len(layers) > OCI_LAYERS_MAX || jval_len(layers) != jval_len(diffs))
         return FAIL(e, BAD_DATA, "the manifest names %zu layers, the configuration %zu; at most %d are taken", jval_len(layers),
                     jval_len(diffs), OCI_LAYERS_MAX);
+    ret->layer = ARENA_ARRAY(a, struct oci_layer, jval_len(layers) + 1);
     for (size_t i = 0; i < jval_len(layers); i++) {
+        const uint64_t bytes = r.unpack.bytes, files = r.unpack.files;
         struct layer l = { .number = i + 1, .named = named_of(jval_at(layers, i)), .diff = jval_str(jval_at(diffs, i)) };
         TRY(take_layer(&r, &l, e));
+        ret->layer[i] = (struct oci_layer){ l.named.digest, l.blob->size, r.unpack.bytes - bytes, r.unpack.files - files };
     }
     ret->layers = jval_len(layers);
     ret->files = r.unpack.files;

@@ -19,12 +19,21 @@ enum { OCI_LAYERS_MAX = 128, OCI_BLOBS_MAX = 1024, OCI_JSON_MAX = 4 << 20, OCI_E
     OCI_RATIO_FROM = 64 << 20,
        OCI_DIGEST_TEXT = 71 /* "sha256:" and 64 hex digits */ };
 
-struct oci_limits { uint64_t bytes, files; };
+struct oci_limits {
+    uint64_t bytes, files;
+    bool no_special;                /* as in unpack.h */
+};
+
+struct oci_layer {
+    struct str digest;              /* of its blob */
+    uint64_t size, bytes, files;    /* of the blob; of what it adds */
+};
 
 struct oci_image {
     struct str digest;              /* of the manifest: "sha256:…" */
     struct slice env;               /* struct str NAME=VALUE */
     uint64_t layers, files, bytes;
+    struct oci_layer *layer;        /* one for each */
     uint64_t stripped, left_out;    /* as in unpack.h */
 };
 

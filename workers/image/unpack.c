@@ -145,6 +145,8 @@ static enum errc put_file(struct unpack *u, struct tar *t, const struct tar_entr
 {
     char room[PIECE];
     size_t n;
+    if ((en->mode & 06000) && u->no_special)
+        return BAD(en, e, "it has a setuid or setgid bit, which this import does not allow (allow_setuid)");
     if (en->size > u->bytes_most - u->bytes)
         return FAIL(e, LIMIT, "entry %.200s: the image has more than %llu bytes", en->name.ptr,
             (unsigned long long)u->bytes_most);

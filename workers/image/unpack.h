@@ -13,6 +13,7 @@
 struct unpack {
     int root;                           /* borrowed */
     uint64_t bytes_most, files_most;
+    bool no_special;                    /* setuid and setgid bits are refused instead of taken off */
     uint64_t bytes, files;              /* of contents; of entries of every kind */
     uint64_t stripped, left_out;        /* files that lost a special bit; devices and pipes below dev/ */
 };

@@ -14,13 +14,17 @@ bool run_image_is(const struct lease_input *about)
     return str_eq_c(about->name, RUN_IMAGE_INPUT);
 }
 
+enum errc run_image_archive(struct child *c, size_t i, int root, int *ret, struct err *e)
+{
+    *ret = openat(root, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    return *ret < 0 ? FAIL(e, IO, "there is no file for the image's archive") : child_open_input_to(c, i, *ret, e);
+}
+
 static enum errc archive_of(struct child *c, int root, int *ret, struct err *e)
 {
     for (size_t i = 0; i < lease_grant_files(&c->grant.lease); i++)
-        if (run_image_is(&c->inputs[i].about)) {
-            *ret = openat(root, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-            return *ret < 0 ? FAIL(e, IO, "there is no file for the image's archive") : child_open_input_to(c, i, *ret, e);
-        }
+        if (run_image_is(&c->inputs[i].about))
+            return run_image_archive(c, i, root, ret, e);
     return FAIL(e, UNPROCESSABLE, "the image is not among what the lease brought");
 }
 
@@ -40,7 +44,7 @@ enum errc run_image_open(struct child *c, const struct run_job *job, int root, c
     struct run_environment env;
     CLEANUP(fd_closep) int archive = -1, into = openat(root, BOX_IMAGE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     *ret = (struct oci_image){ 0 };
-    if (!run_environment(job->environment, &env))
+    if (!run_environment(job->environment, &env) || env.is_named)
         return FAIL(e, INVALID, "the environment %.*s has another form", STR_ARG(job->environment));
     if (env.is_host)
         return ERR_OK;

@@ -12,6 +12,8 @@
 
 /* Is this input of the lease its image? */
 bool run_image_is(const struct lease_input *about);
+/* Input i, decrypted into a file without a name on the scratch. */
+MUST_CHECK enum errc run_image_archive(struct child *c, size_t i, int root, int *ret, struct err *e);
 /* root: the scratch of the box; bytes, files: the most that an image may be. ret->layers 0: the job runs in the machine's
  * /usr. */
 MUST_CHECK enum errc run_image_open(struct child *c, const struct run_job *job, int root, const struct oci_limits *most,

@@ -331,7 +331,8 @@ static enum errc prepare(struct running *r, struct err *e)
     TRY(box_open(&s, g->memory_bytes / 2, has_image ? IMAGE_FILES + SCRATCH_FILES : SCRATCH_FILES, &r->box, e));
     if (g->data_limit)
         run_note(r->c, "warning: there are no control groups here: memory is limited for each process alone");
-    TRY(run_image_open(r->c, &r->job, r->box.root, &(struct oci_limits){ (uint64_t)g->memory_bytes / 2, IMAGE_FILES }, &r->image,
+    TRY(run_image_open(r->c, &r->job, r->box.root, &(struct oci_limits){ (uint64_t)g->memory_bytes / 2, IMAGE_FILES, false },
+        &r->image,
         e));
     TRY(put_inputs(r, e));
     TRY(run_secrets_open(r->c, &r->job, r->box.root, &r->secrets, e));

@@ -44,6 +44,8 @@ dataset.version.upload
 deployment.create
 deployment.delete
 deployment.roll
+environment.set
+environment.trust
 evidence.export
 group.set
 identity_provider.set

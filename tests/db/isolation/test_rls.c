@@ -133,6 +133,13 @@ static void fill(struct uuid t)
     sql("INSERT INTO secret (tenant_id, secret_id, name, zone, created_by) VALUES ('%s', '%s', 's', 'ae-dxb-1', '%s');"
         "INSERT INTO secret_version (tenant_id, secret_id, version, object_id, created_by) VALUES ('%s', '%s', 1, '%s', '%s')",
         id, id, hex(u), id, id, id, hex(u));
+    sql("INSERT INTO environment (tenant_id, environment_id, name, dataset_version, object_id, allow_setuid, owns_archive, "
+        "job_id,"
+        " created_by) VALUES ('%s', '%s', 'e', 1, '%s', false, false, '%s', '%s');"
+        "INSERT INTO environment_key (tenant_id, key_id, name, public_key, created_by) VALUES ('%s', '%s', 'k', sha256('x'), "
+            "'%s');"
+        "INSERT INTO environment_policy (tenant_id, require_signed, changed_by) VALUES ('%s', true, '%s')", id, id, id, id,
+        hex(u), id, id, hex(u), id, hex(u));
     sql("INSERT INTO key_rewrap (tenant_id, rewrap_id, zone, kind, to_version) VALUES ('%s', '%s', 'ae-dxb-1', 'tenant', 2);"
         "INSERT INTO erasure_certificate (tenant_id, certificate_id, zone, key_version, objects, destroyed_at, root_version, backups_until, body,"
         " signature, key_id) VALUES ('%s', '%s', 'ae-dxb-1', 1, 0, now(), 1, now(), '{}', sha512('x'), 'k')", id, id, id, id);

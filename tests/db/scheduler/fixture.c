@@ -2,6 +2,7 @@
 #include "tests/db/scheduler/fixture.h"
 #include "registry/catalog/secret.h"
 #include "scheduler/jobs/secret_use.h"
+#include "scheduler/jobs/environment.h"
 #include "registry/registry.h"
 #include "scheduler/engine/node_state.h"
 #include "scheduler/jobs/priority_class.h"
@@ -96,7 +97,8 @@ void fixture_open_wide(struct fixture *f, int connections)
 {
     static const struct stmt *const *const app_lists[] = { residency_stmts, job_stmts, job_apply_stmts, node_stmts,
         invariants_stmts, watch_stmts, series_stmts, capacity_stmts, priority_class_stmts, job_queue_stmts, queue_share_stmts,
-        secret_stmts, secret_use_stmts, job_dataset_stmts, job_output_stmts, project_stmts, quota_stmts, quota_rule_stmts,
+        secret_stmts, secret_use_stmts, environment_stmts, environment_trust_stmts, job_dataset_stmts, job_output_stmts,
+            project_stmts, quota_stmts, quota_rule_stmts,
                                                          price_stmts, budget_stmts, usage_stmts, audit_event_stmts,
                                                          job_search_stmts, job_hold_stmts, job_suspend_stmts,
                                                          job_array_stmts, array_act_stmts,
@@ -104,7 +106,9 @@ void fixture_open_wide(struct fixture *f, int connections)
                                                          outlook_stmts, rules_own_stmts, board_stmts,
                                                          node_state_stmts, registry_stmts,
                                                        NULL };
-    static const struct stmt *const *const node_lists[] = { residency_stmts, lease_stmts, lease_end_stmts, job_apply_stmts, node_worker_stmts, audit_event_stmts, NULL };
+    static const struct stmt *const *const node_lists[] = { residency_stmts, lease_stmts, lease_end_stmts, job_apply_stmts,
+        node_worker_stmts,
+        environment_node_stmts, environment_lease_stmts, audit_event_stmts, NULL };
     static const struct stmt *const *const sched_lists[] = { residency_stmts, audit_event_stmts, snapshot_stmts, rules_stmts,
                                                              plan_apply_stmts, holders_stmts, evict_stmts,
                                                              plan_check_stmts, plan_gang_stmts, reaper_stmts, budget_watch_stmts,

@@ -239,6 +239,9 @@ static const struct way {
     GIVES_NOTHING("person_erase", ACCOUNT, "takes away"),
     GIVES_NOTHING("notification_create", TOLD, "members who get mails, and what its calls are signed with: nothing opens"),
     GIVES_NOTHING("notification_secret", THING, "another one of the same rule"),
+    GIVES_NOTHING("environment_key_add", THING, "whose word about images counts, in the own tenant: takes images away, opens "
+        "nothing"),
+    GIVES_NOTHING("environment_policy_set", THING, "which images may run, of those that people may name anyhow"),
     GIVES_NOTHING("key_rotate", THING, "a key that nobody is shown"),
     GIVES_NOTHING("key_import", THING, "a key that its giver knows, of the caller's own tenant"),
     GIVES_NOTHING("key_min_version", ACCOUNT, "takes away"),

@@ -167,6 +167,10 @@ static void every_table_of_projects_is_walled_in(void **state)
             " ('%1$s', '%2$s', %5$s, 's%4$d', 'ae-dxb-1', '%3$s');"
             "INSERT INTO secret_version (tenant_id, secret_id, version, object_id, created_by) VALUES"
             " ('%1$s', '%2$s', 1, '%2$s', '%3$s');"
+            "INSERT INTO environment (tenant_id, environment_id, project_id, name, dataset_id, dataset_version, object_id, "
+                "allow_setuid,"
+            " owns_archive, job_id, created_by) VALUES"
+            " ('%1$s', '%2$s', %5$s, 'e%4$d', '%2$s', 1, '%2$s', false, false, '%2$s', '%3$s');"
             "INSERT INTO notice_rule (tenant_id, notification_id, project_id, name, kind, events, url, sealed, zone, created_by)"
             " VALUES ('%1$s', '%2$s', %5$s, 'n%4$d', 'webhook', '{job-failed}', 'https://a.example', 'x', 'ae-dxb-1', '%3$s');"
             "INSERT INTO notice_delivery (tenant_id, delivery_id, notification_id, target, kind, event, source, project_id, at)"
@@ -177,7 +181,7 @@ static void every_table_of_projects_is_walled_in(void **state)
             " VALUES ('%1$s', '%2$s', 1, 'tenant', %5$s, 'q', 'z', 'p', 'cpu', 1, 0, 0, 0)", t, x, u, i, p);
     }
     struct db_text_rows tables = rows_of("SELECT relname FROM pg_class c JOIN pg_policy p ON p.polrelid = c.oid AND p.polname = 'in_projects' ORDER BY 1");
-    assert_int_equal(tables.nrows, 27);
+    assert_int_equal(tables.nrows, 28);
     struct db_session *s = NULL;
     OK(db_session_new(pg_harness_conninfo(pg, "falaj_app", DB), "test", 30000, &s, &e));
     for (size_t i = 0; i < tables.nrows; i++) {

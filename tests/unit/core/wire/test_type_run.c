@@ -65,12 +65,16 @@ static void what_an_environment_is(void **state)
         { "mdl_" HEX, .ok = false }, { "dst_" HEX "@0", .ok = false }, { "dst_" HEX "/", .ok = false }, { "host@1", .ok = false },
         { "dst_" HEX "@1/sha256:ABCDEF6789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", .ok = false },
         { "dst_" HEX "@1/" SHA "0", .ok = false }, { "debian:12", .ok = false },
+        { "debian", true, false, false, 0 }, { "debian@" SHA, true, false, true, 0 }, { SHA, true, false, true, 0 },
+        { "env_" HEX, true, false, false, 0 }, { "debian@1", .ok = false }, { "@" SHA, .ok = false }, { SHA "0", .ok = false },
+        { "Debian", .ok = false }, { "env_" HEX "@1", .ok = false },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct run_environment got;
         bool ok = run_environment(str_c(rows[i].text), &got);
         if (ok != rows[i].ok || (ok && (got.is_host != rows[i].is_host || got.version != rows[i].version ||
-            (got.digest.len > 0) != rows[i].has_digest)))
+            (got.digest.len > 0) != rows[i].has_digest ||
+            got.is_named == (got.is_host || str_starts(str_c(rows[i].text), "dst_")))))
             fail_msg("%s", rows[i].text);
     }
 }
@@ -100,7 +104,7 @@ static void what_a_spec_may_say(void **state)
         { "{\"command\":[\"x\"],\"env\":[\"FALAJ_A=1\"]}", "/env/0" }, { "{\"command\":[\"x\"],\"workdir\":\"a\"}", "/workdir" },
         { "{\"command\":[\"x\"],\"workdir\":\"/a/../b\"}", "/workdir" }, { "{\"command\":[\"x\"],\"outputs\":[\"a\",\"a=b\"]}",
             "/outputs/1" },
-        { "{\"command\":[\"x\"],\"environment\":\"cloud\"}", "/environment" }, { "{\"command\":[\"x\"],\"grace_seconds\":601}",
+        { "{\"command\":[\"x\"],\"environment\":\"Cloud\"}", "/environment" }, { "{\"command\":[\"x\"],\"grace_seconds\":601}",
             "/grace_seconds" },
         { "{\"command\":[\"x\"],\"image\":1}", "/image" },
         { "{\"command\":[\"x\"],\"secrets\":[\"env:A=x\",\"file:A=x\"]}", NULL },
