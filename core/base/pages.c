@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 static const size_t LARGE = (size_t)2 << 20;
+enum { COLLAPSE = 25 };                 /* MADV_COLLAPSE of Linux 6.1 */
 
 static const void *within(const void *p, size_t n, size_t page, size_t *ret_bytes)
 {
@@ -34,11 +35,20 @@ void pages_drop(const void *p, size_t n)
     advise(from, bytes, MADV_DONTNEED);
 }
 
-void pages_large(void *p, size_t n)
+void pages_bring(const void *p, size_t n, bool is_written)
+{
+    size_t bytes;
+    const void *from = pages_within(p, n, &bytes);
+    advise(from, bytes, is_written ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
+}
+
+void pages_large(const void *p, size_t n)
 {
     size_t bytes;
     const void *from = within(p, n, LARGE, &bytes);
     advise(from, bytes, MADV_HUGEPAGE);
+    for (size_t at = 0; at < bytes; at += LARGE)        /* one at a time: what reads the range is not held up for long */
+        advise((const char *)from + at, LARGE, COLLAPSE);
 }
 
 static int drop_object(struct dl_phdr_info *o, size_t size, void *ctx)

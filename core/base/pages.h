@@ -5,6 +5,7 @@
  * pages_drop gives up the whole pages within a range; what they held is gone: memory reads as zeros, a private mapping of a file
  * as the file. The range stays allocated. Pages that the range only touches keep their content. */
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { PAGES_SLAB = 1 << 20 };          /* who reads once says so about this many bytes at a time */
@@ -16,9 +17,12 @@ struct read_once {
 };
 
 void pages_drop(const void *p, size_t n);
-/* Large pages for what lies whole within the range, before it is written: fewer faults now, fewer misses of the TLB later. It
- * takes no more memory than the range has. */
-void pages_large(void *p, size_t n);
+/* Brings all pages of the range with one call, instead of a fault for each when it is touched; what is there stays as it is. */
+void pages_bring(const void *p, size_t n, bool is_written);
+/* Large pages for what lies whole within the range, which has been written: fewer misses of the TLB while it is read. It takes as
+ * long as the kernel needs to move the pages of others out of the way, a second for some hundred MiB at worst, so it is for a
+ * thread that nobody waits for; others may read the range meanwhile. Kernels before 6.1 do it later by themselves. */
+void pages_large(const void *p, size_t n);
 /* Of the program and its libraries, what nobody may write: it comes back from the files when it is used. For who has begun and
  * stays: most of what the start read is never read again. */
 void pages_drop_code(void);

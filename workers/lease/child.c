@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
+#include "core/base/pages.h"
 #include "core/crypto/hash.h"
 #include "core/crypto/stream.h"
 #include "core/json/decode.h"
@@ -53,11 +54,14 @@ void child_metric(const struct child *c, int64_t step, struct str values_json)
 struct gathered {
     struct buf *b;
     struct sha256 sha;
+    size_t brought;                 /* so many of its bytes have their pages */
 };
 
 static enum errc into_gathered(void *ctx, const void *p, size_t n, struct err *e)
 {
     struct gathered *g = ctx;
+    for (; g->b->len + n > g->brought && g->brought < g->b->cap; g->brought += PAGES_SLAB)
+        pages_bring(g->b->ptr + g->brought, g->b->cap - g->brought < PAGES_SLAB ? g->b->cap - g->brought : PAGES_SLAB, true);
     if (!buf_add(g->b, p, n))
         return FAIL(e, DAMAGED, "the input is longer than it should be");
     sha256_add(&g->sha, p, n);

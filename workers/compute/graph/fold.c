@@ -110,6 +110,8 @@ static enum errc put_const(struct plan *p, int value, struct err *e)
         return FAIL(e, LIMIT, "no memory for the constant %s of %zu bytes", v->name, bytes);
     for (size_t at = 0, n; at < bytes; at += n) {
         n = bytes - at < PAGES_SLAB ? bytes - at : PAGES_SLAB;
+        if (p->be->properties & BE_HOST_MEMORY && bytes > PAGES_SLAB)
+            pages_bring((const char *)p->consts[value]->ptr + at, n, true);
         p->be->put(p->ctx, QUEUE_COMPUTE, p->consts[value], at, (const char *)v->data + at, n);
         if (p->be->properties & BE_HOST_MEMORY)
             data_done(p, (const char *)v->data + at, n);
@@ -186,6 +188,8 @@ static enum errc pack_slabs(struct plan *p, struct node *n, struct err *e)
         struct mat out = mat_at(packed, p->be->pack_bytes(at, k), ELEM_U8, 1, p->be->pack_bytes(take, k));
         struct tensor in_t = tensor_of(&w), out_t = tensor_of(&out);
         const struct op_call call = { .in = { &in_t }, .out = { &out_t } };
+        pages_bring(data, take * row, false);
+        pages_bring(out.ptr, out.cols, true);
         (*p->be->kernels)[OP_PACK][ELEM_F32](p->ctx, &call);
         TRY(p->be->sync(p->ctx, e));
         if (b)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const size_t LARGE_FROM = (size_t)4 << 20;
+
 struct tensor plan_tensor(const struct value *v, size_t rows, struct buffer *b, size_t offset_bytes)
 {
     size_t dim[TENSOR_DIMS_MAX];
@@ -100,6 +102,13 @@ size_t plan_bytes(const struct plan *p)
     for (int r = 0; r < REGION_COUNT; r++)
         n += p->region_bytes[r];
     return n;
+}
+
+void plan_settle(const struct plan *p)
+{
+    for (int v = 0; v < p->graph->value_count && p->be->properties & BE_HOST_MEMORY; v++)
+        if (p->consts[v] && p->consts[v]->size_bytes >= LARGE_FROM)
+            pages_large(p->consts[v]->ptr, p->consts[v]->size_bytes);
 }
 
 int plan_find(const struct plan *p, const char *name)

@@ -42,6 +42,8 @@ struct plan_options {
 enum errc plan_new(struct graph *g, const struct backend *be, struct backend_ctx *ctx, const struct plan_options *o,
                    struct plan **ret, struct err *e);
 void plan_free(struct plan *p);
+/* Large pages for large constants, where they lie in host memory: for a plan that stays, by a thread that nobody waits for. */
+void plan_settle(const struct plan *p);
 size_t plan_bytes(const struct plan *p);                        /* of all regions */
 /* The input or output of that name, or VALUE_NONE. */
 int plan_find(const struct plan *p, const char *name);

@@ -195,6 +195,12 @@ enum errc infer_model_describe(const void *bytes, size_t n, struct infer_model *
     return load(NULL, NULL, bytes, n, &(struct infer_load){ NULL, 0 }, ret, e);
 }
 
+void infer_model_settle(const struct infer_model *m)
+{
+    if (m->plan)
+        plan_settle(m->plan);
+}
+
 void infer_model_free(struct infer_model *m)
 {
     if (!m)

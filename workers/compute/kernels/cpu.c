@@ -4,14 +4,12 @@
  * Buffers are aligned to 64 bytes (one AVX-512 register, one cache line) and padded to a multiple of it, zeroed. */
 #include "workers/compute/kernels/cpu_int.h"
 #include "core/base/assert.h"
-#include "core/base/pages.h"
 #include "workers/compute/pool.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { LINE = 64 };
-static const size_t LARGE_FROM = (size_t)4 << 20;
 
 /* Below this a thread takes longer to wake than the work takes: 2^17 multiplications are about 3 us of one core. */
 static const double SPLIT_FROM = 131072;
@@ -35,8 +33,6 @@ static void *zeroed_alloc(size_t n)
         return NULL;
     void **at = (void **)(raw + sizeof(void *) + (LINE - ((uintptr_t)raw + sizeof(void *)) % LINE) % LINE);
     at[-1] = raw;
-    if (n >= LARGE_FROM)
-        pages_large(at, n);
     return at;
 }
 

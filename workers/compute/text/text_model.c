@@ -145,6 +145,11 @@ enum errc text_model_load(const struct backend *be, struct pool *pool, const str
     return ERR_OK;
 }
 
+void text_model_settle(const struct text_model *m)
+{
+    pages_large(m->weights, m->info.weight_bytes);
+}
+
 void text_model_free(struct text_model *m)
 {
     if (!m)

@@ -53,9 +53,13 @@ static void what_went_takes_no_memory(void **state)
     const size_t bytes = (size_t)64 << 20, page = (size_t)sysconf(_SC_PAGESIZE);
     char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(p != MAP_FAILED);
-    pages_large(p, bytes);
-    memset(p, 1, bytes);
     long before = resident(1);
+    pages_bring(p, bytes, true);
+    assert_true(resident(1) - before > (long)(bytes / page / 2));
+    assert_int_equal(p[bytes / 2], 0);
+    memset(p, 1, bytes);
+    pages_large(p, bytes);
+    before = resident(1);
     pages_drop(p, bytes);
     assert_true(before - resident(1) > (long)(bytes / page / 2));
     munmap(p, bytes);
