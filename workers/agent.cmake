@@ -12,14 +12,15 @@ foreach(f agent/agent agent/cards agent/devices agent/energy agent/fetch agent/r
           lease/box lease/box_filter lease/folder lease/run_lines lease/run_secrets lease/run_image lease/run_launch
           lease/mask lease/programs lease/run_keep
           lease/run_output lease/run_end lease/run_trace
-          lease/work_type lease/isolation lease/accounts lease/run_cert)
+          lease/work_type lease/isolation lease/accounts lease/run_cert
+          lease/run_gang lease/gang_join)
   list(APPEND agent_sources ${agent_dir}/${f}.c)
 endforeach()
 file(GLOB image_sources CONFIGURE_DEPENDS ${agent_dir}/image/*.c)
 falaj_library(falaj_workers_image workers SOURCES ${image_sources} USES falaj_core_base falaj_core_json falaj_core_crypto PRIVATE_LIBS z)
 file(GLOB agent_types CONFIGURE_DEPENDS ${agent_dir}/lease/type_*.c ${agent_dir}/tool/*.c)
 falaj_library(falaj_workers_agent workers SOURCES ${agent_sources} ${agent_types}
-  USES falaj_workers_compute falaj_workers_image
+  USES falaj_workers_compute falaj_workers_gang falaj_workers_image
        falaj_core_base falaj_core_table falaj_core_json falaj_core_crypto falaj_core_wire falaj_core_http_client
        falaj_core_http_otlp falaj_core_http_server falaj_core_http_certs falaj_core_data PRIVATE_LIBS m ${CMAKE_DL_LIBS})
 falaj_binary(falaj-worker SOURCES ${agent_dir}/main.c USES workers_agent)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# falaj_workers_gang: ranks of a training that are processes of their own, over TLS (docs/adr/0077). Linked by nothing that is
-# shipped until the scheduler places gangs.
+# falaj_workers_gang: ranks of a training that are processes of their own, over TLS (docs/adr/0077, 0088).
 set(gang_dir ${CMAKE_CURRENT_LIST_DIR}/gang)
 falaj_library(falaj_workers_gang workers SOURCES ${gang_dir}/comm_frame.c ${gang_dir}/comm_join.c ${gang_dir}/comm_tcp.c
   USES falaj_core_base falaj_core_tls falaj_workers_compute)

@@ -11,11 +11,12 @@
 #include "core/db/run_tx.h"
 #include "core/table/config.h"
 #include "core/wire/job_type.h"
+#include "keys/client.h"
 #include "registry/catalog/secret.h"
 #include "scheduler/jobs/environment.h"
 #include "registry/vault/worker_checkpoint.h"
 #include "scheduler/engine/enrol.h"
-#include "scheduler/engine/lease.h"
+#include "scheduler/engine/lease_member.h"
 #include "tenants/access/actor.h"
 
 /* Proves the lease and turns the call to its tenant. */
@@ -24,8 +25,18 @@ static enum errc hold(struct work *w, struct uuid tenant_id, struct uuid attempt
     struct lease l;
     TRY(lease_check(w, tenant_id, attempt_id, fence, w->principal->name, &l, e));
     w->tenant_id = tenant_id;
-    *ret = (struct worker_lease){ l.job_id, l.node_id, l.fence, l.lease_until.us, l.zone, l.data_class, l.kind };
+    *ret = (struct worker_lease){ l.job_id, l.node_id, l.fence, l.lease_until.us, l.zone, l.data_class, l.kind,
+                                  l.rank, l.nodes };
     return ERR_OK;
+}
+
+/* What a job on several machines gives, its first one gives. */
+static enum errc hold_first(struct work *w, struct uuid tenant_id, struct uuid attempt_id, int64_t fence,
+                            struct worker_lease *ret, struct err *e)
+{
+    TRY(hold(w, tenant_id, attempt_id, fence, ret, e));
+    return ret->rank ? FAIL(e, FORBIDDEN, "Rank 0 alone gives outputs and checkpoints; this is rank %ld of %ld", (long)ret->rank,
+                            (long)ret->nodes) : ERR_OK;
 }
 
 /* What a lease was given, to the tenant's log. */
@@ -95,8 +106,8 @@ static enum errc certificate(struct work *w, const void *in_, void *out, struct 
     struct worker_lease l;
     struct node_credential c;
     TRY(hold(w, in->tenant_id, in->attempt_id, in->fence, &l, e));
-    if (!job_listens(l.kind))
-        return FAIL(e, UNPROCESSABLE, "Only a lease that answers calls gets a certificate, and this one is of kind %.*s",
+    if (!job_listens(l.kind) && l.nodes < 2)
+        return FAIL(e, UNPROCESSABLE, "Only a lease that answers calls, or meets others, gets a certificate; it is of kind %.*s",
                     STR_ARG(l.kind));
     TRY(node_lease_sign(w, w->principal->name, l.zone, in->attempt_id, in->csr_pem, &c, e));
     struct audit_event ev = event_of(w, AUDIT_LEASE_CERTIFICATE, in->attempt_id, &l);
@@ -129,7 +140,7 @@ static enum errc output_new(struct work *w, const void *in_, void *out, struct e
     struct lease_output_out *ret = out;
     struct worker_lease l;
     struct worker_release r;
-    TRY(hold(w, in->tenant_id, in->attempt_id, in->fence, &l, e));
+    TRY(hold_first(w, in->tenant_id, in->attempt_id, in->fence, &l, e));
     TRY(worker_output_new(w, &l, in->name, lease_output_kinds[in->kind], in->public_key.data, &ret->object_id, &ret->version, &r, e));
     TRY(note_release(w, in->attempt_id, &l, 1, "output", e));
     tell_release(w, &r, ret);
@@ -143,7 +154,7 @@ static enum errc checkpoint_new(struct work *w, const void *in_, void *out, stru
     struct worker_lease l;
     struct worker_release r;
     bool is_first;
-    TRY(hold(w, in->tenant_id, in->attempt_id, in->fence, &l, e));
+    TRY(hold_first(w, in->tenant_id, in->attempt_id, in->fence, &l, e));
     TRY(worker_checkpoint_new(w, &l, in->public_key.data, &ret->object_id, &ret->version, &is_first, &r, e));
     if (is_first)               /* a job of days writes thousands: that this lease writes them is noted once */
         TRY(note_release(w, in->attempt_id, &l, 1, "checkpoints", e));
@@ -156,7 +167,7 @@ static enum errc checkpoint_keep(struct work *w, const void *in_, void *out, str
     (void)out;
     const struct lease_checkpoint_keep *in = in_;
     struct worker_lease l;
-    TRY(hold(w, in->tenant_id, in->attempt_id, in->fence, &l, e));
+    TRY(hold_first(w, in->tenant_id, in->attempt_id, in->fence, &l, e));
     return worker_checkpoint_keep(w, &l, in->object_id, in->step, e);
 }
 
@@ -231,7 +242,23 @@ static enum errc input(struct call *c, struct err *e)
     return ERR_OK;
 }
 
+/* The machines of a gang, and nobody else: the lease is of this machine, and only members of its attempt are told. */
+static enum errc gang(struct work *w, const void *in_, void *out, struct err *e)
+{
+    const struct lease_gang_in *in = in_;
+    struct lease l;
+    TRY(lease_check(w, in->tenant_id, in->attempt_id, in->fence, w->principal->name, &l, e));
+    w->tenant_id = in->tenant_id;
+    struct lease_gang_out *ret = out;
+    TRY(lease_meet(w, &l, in->endpoint, ret, e));
+    return ret->members.n ? keyd_ca_certificate(w->app->keyd, w->arena, l.zone, &ret->authority_pem, e) : ERR_OK;
+}
+
 static const struct route rows[] = {
+    { .method = HTTP_POST, .path = "/v1/leases/{attempt_id}/gang", .lane = LANE_WORKERS,
+      .op = "lease_gang", .perm = PERM_NODE_SELF, .handler = gang, .in = &lease_gang_in_schema,
+      .status = 200, .out = &lease_gang_out_schema, .flags = R_NODE, .rate = RL_NONE,
+      .doc = "Where this machine of a job on several listens, and where the others do, once all have said it" },
     { .method = HTTP_POST, .path = "/v1/leases/{attempt_id}/keys", .lane = LANE_WORKERS,
       .op = "lease_keys", .perm = PERM_NODE_SELF, .handler = keys, .in = &lease_keys_in_schema,
       .status = 200, .out = &lease_keys_out_schema, .flags = R_NODE | R_SECRET, .rate = RL_NONE, .audit = AUDIT_KEY_RELEASE,

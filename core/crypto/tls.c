@@ -56,6 +56,8 @@ static bool make(struct tls *t, bool is_server, const struct tls_identity *own)
         return false;
     SSL_CTX_set_verify(t->ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
     SSL_CTX_set_verify_depth(t->ctx, 1);
+    if (own->peers_serve && SSL_CTX_set_purpose(t->ctx, X509_PURPOSE_SSL_SERVER) != 1)
+        return false;
     SSL_CTX_set_session_cache_mode(t->ctx, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_options(t->ctx, SSL_OP_NO_TICKET | SSL_OP_NO_COMPRESSION);
     SSL_CTX_set_mode(t->ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);

@@ -17,6 +17,7 @@
 struct tls_identity {
     struct str cert_pem, key_pem;       /* own, PKCS#8; for both ends */
     struct str ca_pem;                  /* who signed peers */
+    bool peers_serve;                   /* their certificates are servers' whichever side they are on, as those of leases are */
 };
 
 struct tls;

@@ -39,6 +39,7 @@ struct node_register {
     int64_t cpu_milli;                  /* 0: cpus thousands */
     struct slice devices;               /* struct node_device: none, or as many as gpus, in order of index, of one model */
     bool programs;                      /* it starts programs of tenants; agents of the release before do not say */
+    bool gangs;                         /* it runs parts of jobs on several machines; those of the release before do not */
     struct str backend, version;
     struct uuid boot_id;
 };
@@ -80,12 +81,33 @@ struct lease_grant {
     int64_t cpu_milli, memory_bytes;    /* what it may use; 0: what its slots stand for on this machine */
     int64_t gpu_milli, devices;         /* thousandths of each of its devices; devices bit by bit */
     struct slice inputs;                /* struct lease_input */
+    int64_t rank, nodes;                /* which of so many machines it is; 0 of 1: the only one */
 };
+static inline bool lease_grant_is_gang(const struct lease_grant *g) { return g->nodes > 1; }
 /* How many of the inputs come with the lease; those behind are checkpoints, fetched when they are wanted. */
 size_t lease_grant_files(const struct lease_grant *g);
 struct lease_next_out { struct slice leases, notices; };    /* struct lease_grant; struct lease_notice */
 extern const struct schema lease_notice_schema, lease_next_in_schema, lease_input_schema,
                             lease_grant_schema, lease_next_out_schema;
+
+/* POST /v1/leases/{attempt_id}/gang: the machines of a job on several meet. Each says where it listens, and asks again until all
+ * have said it; only then is the list there. */
+enum { GANG_NODES_MAX = 8 };
+struct lease_gang_in {
+    struct uuid attempt_id, tenant_id;
+    int64_t fence;
+    struct str endpoint;                /* host:port */
+};
+struct lease_gang_member {
+    int64_t rank;
+    struct str endpoint, identity;      /* of its certificate for this lease */
+};
+struct lease_gang_out {
+    int64_t missing;                    /* so many have not said where they listen */
+    struct slice members;               /* struct lease_gang_member, by rank; none while some are missing */
+    struct str authority_pem;           /* who signed their certificates; with members */
+};
+extern const struct schema lease_gang_in_schema, lease_gang_member_schema, lease_gang_out_schema;
 
 /* POST /v1/leases/report */
 enum lease_event { LE_RENEW, LE_START, LE_SUCCEED, LE_FAIL, LE_CANCEL, LE_TIMEOUT, LE_OOM, LE_RETURN, LE_PREEMPT, LE_COUNT };

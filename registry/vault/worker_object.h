@@ -19,6 +19,7 @@ struct worker_lease {
     int64_t fence, not_after_us;
     struct str zone;                    /* of the machine */
     struct str data_class, kind;        /* of the job */
+    int64_t rank, nodes;                /* which of so many machines; 0 of 1: the only one */
 };
 
 struct worker_release {

@@ -6,6 +6,7 @@
 #include "core/table/metrics.h"
 #include "scheduler/jobs/job.h"
 #include "scheduler/jobs/job_wake.h"
+#include "scheduler/engine/lease_member.h"
 #include "scheduler/engine/lease_move.h"
 #include "scheduler/engine/node.h"
 #include "tenants/access/actor.h"
@@ -139,7 +140,7 @@ enum errc lease_offer(struct work *w, const struct node *node, struct uuid after
     size_t n = fitting(g, rows.n, free_slots);
     *ret_left = rows.n > n || (int64_t)rows.n == max;
     for (size_t i = 0; i < rows.n && n; i++)
-        if (g[i].lease_ms < late_of(lease_ms)) {
+        if (!g[i].rank && g[i].lease_ms < late_of(lease_ms)) {
             TRY(lease_take(w, node, free_slots, max, lease_ms, ret, e));
             *ret_left = ret->n > 0;
             return ERR_OK;
@@ -158,5 +159,7 @@ enum errc lease_check(struct work *w, struct uuid tenant_id, struct uuid attempt
 {
     bool found = false;
     TRY(lease_repo_check(w->tx, tenant_id, attempt_id, fence, identity, ret, &found, e));
+    if (!found)
+        TRY(lease_member_check(w->tx, tenant_id, attempt_id, fence, identity, ret, &found, e));
     return found ? ERR_OK : FAIL(e, STALE, "This lease is not held by this machine, or no longer");
 }

@@ -36,7 +36,7 @@ enum errc lease_report(struct work *w, const struct node *node, const struct lea
 /* A lease as other worker routes need it (keys, downloads, uploads). */
 struct lease {
     struct uuid tenant_id, attempt_id, job_id, node_id;
-    int64_t fence;
+    int64_t fence, rank, nodes;         /* rank: which of so many machines this is; 0 of 1: the only one */
     struct str job_state, kind, zone, data_class;   /* zone: of the node */
     struct timestamp lease_until;
 };
@@ -46,4 +46,5 @@ enum errc lease_check(struct work *w, struct uuid tenant_id, struct uuid attempt
                       struct lease *ret, struct err *e) MUST_CHECK;
 
 extern const struct stmt *const lease_stmts[];          /* worker routes */
+extern const struct stmt *const lease_member_stmts[];   /* worker routes */
 extern const struct stmt *const lease_end_stmts[];      /* ending attempts: worker routes and scheduler */

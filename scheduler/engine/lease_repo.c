@@ -7,11 +7,13 @@
 SCHEMA_EXTERN(lease, "A lease that is held",
     FIELD(lease, tenant_id, 0, .doc = "Tenant"), FIELD(lease, attempt_id, 0, .doc = "Attempt"), FIELD(lease, job_id, 0, .doc = "Job"),
     FIELD(lease, node_id, 0, .doc = "Machine"), FIELD(lease, fence, 0, .doc = "Number of the attempt"),
+    FIELD(lease, rank, 0, .doc = "Which of its machines"), FIELD(lease, nodes, 0, .doc = "How many there are"),
     FIELD(lease, job_state, 0, .doc = "State of the job"), FIELD(lease, kind, 0, .doc = "Kind of the job"),
     FIELD(lease, zone, 0, .doc = "Zone of the machine"), FIELD(lease, data_class, 0, .doc = "Class of its data"),
     FIELD(lease, lease_until, 0, .doc = "End of the lease"));
 SCHEMA_OF(held, "An attempt under lock",
     FIELD(held, tenant_id, 0), FIELD(held, attempt_id, 0), FIELD(held, job_id, 0),
+    FIELD(held, node_id, 0), FIELD(held, rank, 0),
     FIELD(held, fence, 0), FIELD(held, slots, 0), FIELD(held, gpus, 0), FIELD(held, state, 0),
     FIELD(held, live, 0), FIELD(held, job_state, 0), FIELD(held, kind, 0),
     FIELD(held, job_fence, 0), FIELD(held, max_attempts, 0), FIELD(held, requeue_count, 0),
@@ -22,7 +24,8 @@ SCHEMA_OF(output_row, "A complete output",
     FIELD(output_row, stored_bytes, 0), FIELD(output_row, room_bytes, 0), FIELD(output_row, room_objects, 0));
 
 #define GRANTS                                                                                                             \
-    "SELECT a.tenant_id, a.attempt_id, a.job_id, a.fence, j.kind, j.name, n.zone, j.spec, a.slots, a.gpus, j.max_runtime_s,\n" \
+    "SELECT a.tenant_id, a.attempt_id, a.job_id, a.fence, j.kind, j.name, n.zone, j.spec, a.slots / a.nodes AS slots,\n" \
+    "       a.gpus / a.nodes AS gpus, 0::bigint AS rank, a.nodes, j.max_runtime_s,\n" \
     "       j.cpu_milli, j.memory_bytes, a.gpu_milli, a.devices,\n"                                                          \
     "       greatest(0, extract(epoch FROM a.lease_until - clock_timestamp()) * 1000)::bigint AS lease_ms\n"                 \
     "  FROM attempt a JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id\n"                                     \
@@ -31,6 +34,15 @@ SCHEMA_OF(output_row, "A complete output",
 #define PREEMPT_LEFT "greatest(1, extract(epoch FROM a.evict_until - clock_timestamp()) * 1000)::bigint"
 #define WAITS "a.live AND a.state = 'LEASED' AND j.state = 'ADMITTED' AND NOT j.cancel_requested"
 
+/* The same for members of attempts on several machines, but rank 0, which is the attempt. */
+#define MEMBER_GRANTS                                                                                                      \
+    "SELECT a.tenant_id, a.attempt_id, a.job_id, a.fence, j.kind, j.name, n.zone, j.spec, m.slots, m.gpus, m.rank, a.nodes,\n" \
+    "       j.max_runtime_s, j.cpu_milli, j.memory_bytes, m.gpu_milli, m.devices,\n"                                         \
+    "       greatest(0, extract(epoch FROM m.lease_until - clock_timestamp()) * 1000)::bigint AS lease_ms\n"                 \
+    "  FROM attempt_member m JOIN attempt a ON a.tenant_id = m.tenant_id AND a.attempt_id = m.attempt_id\n"                  \
+    "       JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id JOIN node n ON n.node_id = m.node_id\n"          \
+    " WHERE m.node_id = $1 AND m.live AND m.rank > 0 AND m.state = 'LEASED' AND NOT j.cancel_requested\n"                    \
+    "   AND (m.attempt_id > $2 OR m.lease_until < clock_timestamp() + $4 * interval '1 millisecond')\n"
 static const struct stmt lease_takeable = { .name = "lease_takeable", .params = "ui", .row = &lease_grant_schema, .card = CARD_MANY, .sql =
     GRANTS " WHERE a.node_id = $1 AND " WAITS "\n"
     " ORDER BY a.attempt_id LIMIT $2 FOR NO KEY UPDATE OF a, j SKIP LOCKED" };
@@ -41,6 +53,7 @@ static const struct stmt lease_waiting = { .name = "lease_waiting", .params = "u
     "UNION ALL\n"
     GRANTS " WHERE a.node_id = $1 AND a.attempt_id <= $2 AND " WAITS "\n"
     "   AND a.lease_until < clock_timestamp() + $4 * interval '1 millisecond'\n"
+    "UNION ALL\n" MEMBER_GRANTS
     " ORDER BY attempt_id LIMIT $3" };
 
 static const struct stmt lease_take_many = { .name = "lease_take_many", .params = "UUIIi", .card = CARD_NONE, .sql =
@@ -59,22 +72,36 @@ static const struct stmt lease_inputs = { .name = "lease_inputs", .params = "UUi
     "  JOIN object b ON b.tenant_id = i.tenant_id AND b.object_id = o.object_id\n"
     " WHERE b.state = 'COMMITTED' ORDER BY o.place, o.name LIMIT $3" };
 
-/* Nearly always the index attempt_notice has none of the machine. */
+#define IS_TOLD "a.live AND (a.cancel_asked OR a.evict_until IS NOT NULL) AND a.attempt_id <> ALL ($2)"
+/* Nearly always the index attempt_notice has none of the machine, and it is no member of anything. */
 static const struct stmt lease_notices_stmt = { .name = "lease_notices", .params = "uUi", .row = &lease_notice_schema,
                                                 .card = CARD_MANY, .sql =
     "SELECT a.attempt_id, a.cancel_asked AS cancel, a.evict_why AS reason,\n"
     "       CASE WHEN a.evict_until IS NULL THEN 0 ELSE " PREEMPT_LEFT " END AS preempt_ms\n"
     "  FROM attempt a\n"
-    " WHERE a.node_id = $1 AND a.live AND (a.cancel_asked OR a.evict_until IS NOT NULL) AND a.attempt_id <> ALL ($2)\n"
+    " WHERE a.node_id = $1 AND " IS_TOLD "\n"
+    "UNION ALL\n"
+    "SELECT a.attempt_id, a.cancel_asked, a.evict_why,\n"
+    "       CASE WHEN a.evict_until IS NULL THEN 0 ELSE " PREEMPT_LEFT " END\n"
+    "  FROM attempt_member m JOIN attempt a ON a.tenant_id = m.tenant_id AND a.attempt_id = m.attempt_id\n"
+    " WHERE m.node_id = $1 AND m.live AND m.rank > 0 AND " IS_TOLD "\n"
     " LIMIT $3" };
 
+/* What only machines of a gang behind the first run: an attempt of this machine's own asks for none of it. */
+#define MEMBER(column)                                                                                                     \
+    "(SELECT m." column " FROM attempt_member m\n"                                                                           \
+    "    WHERE m.tenant_id = a.tenant_id AND m.attempt_id = a.attempt_id AND m.node_id = $1)"
 static const struct stmt lease_hold = { .name = "lease_hold", .params = "uUU", .row = &held_schema, .card = CARD_MANY, .sql =
-    "SELECT a.tenant_id, a.attempt_id, a.job_id, a.fence, a.slots, a.gpus, a.state, a.live, j.state AS job_state, j.kind,\n"
+    "SELECT a.tenant_id, a.attempt_id, a.job_id, a.fence, a.slots, a.gpus,\n"
+    "       CASE WHEN a.node_id = $1 THEN a.state ELSE " MEMBER("state") " END AS state,\n"
+    "       a.live AND (a.node_id = $1 OR " MEMBER("live") ") AS live,\n"
+    "       a.node_id, CASE WHEN a.node_id = $1 THEN 0 ELSE " MEMBER("rank") " END AS rank, j.state AS job_state, j.kind,\n"
     "       j.fence AS job_fence, j.max_attempts, j.requeue_count, j.cancel_requested, a.evict_why,\n"
     "       CASE WHEN a.evict_until IS NULL THEN 0 ELSE " PREEMPT_LEFT " END AS preempt_ms,\n"
     "       coalesce(extract(epoch FROM clock_timestamp() - a.started_at) * 1000, 0)::bigint AS ran_ms\n"
     "  FROM unnest($2, $3) AS i(tenant_id, attempt_id)\n"
-    "  JOIN attempt a ON a.tenant_id = i.tenant_id AND a.attempt_id = i.attempt_id AND a.node_id = $1\n"
+    "  JOIN attempt a ON a.tenant_id = i.tenant_id AND a.attempt_id = i.attempt_id\n"
+    "       AND (a.node_id = $1 OR (a.nodes > 1 AND " MEMBER("rank") " > 0))\n"
     "  JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id\n"
     " ORDER BY j.tenant_id, j.job_id FOR NO KEY UPDATE OF j, a" };
 
@@ -117,7 +144,8 @@ static const struct stmt lease_metric_many = { .name = "lease_metric_many", .par
     "SELECT i.tenant_id, i.job_id, i.fence, i.step, i.v::jsonb FROM unnest($1, $2, $3, $4, $5) AS i(tenant_id, job_id, fence, step, v)" };
 
 static const struct stmt lease_check_stmt = { .name = "lease_check", .params = "uuis", .row = &lease_schema, .card = CARD_MAYBE, .sql =
-    "SELECT a.tenant_id, a.attempt_id, a.job_id, a.node_id, a.fence, j.state AS job_state, j.kind, n.zone, j.data_class, a.lease_until\n"
+    "SELECT a.tenant_id, a.attempt_id, a.job_id, a.node_id, a.fence, 0::bigint AS rank, a.nodes, j.state AS job_state,\n"
+    "       j.kind, n.zone, j.data_class, a.lease_until\n"
     "  FROM attempt a JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id AND j.fence = a.fence\n"
     "  JOIN node n ON n.node_id = a.node_id\n"
     " WHERE a.tenant_id = $1 AND a.attempt_id = $2 AND a.fence = $3 AND n.identity = $4 AND a.live\n"

@@ -9,6 +9,8 @@ struct db_tx;
 /* An attempt under lock, with what a report needs to know of its job. */
 struct held {
     struct uuid tenant_id, attempt_id, job_id;
+    struct uuid node_id;                /* of the attempt: the machine of rank 0 */
+    int64_t rank;                       /* of the machine that holds it; state and live are those of that member */
     int64_t fence, slots, gpus;
     struct str state;
     bool live;

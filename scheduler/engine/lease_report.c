@@ -101,10 +101,10 @@ static void event_of(struct report *r, struct audit_event *ev, enum audit_code c
     audit_event_by_node(ev, r->node->node_id, r->node->zone);
 }
 
-static struct attempt_step step_of(const struct report *r, const struct track *t)
+static struct attempt_step step_of(const struct track *t)
 {
     return (struct attempt_step){ .tenant_id = t->tenant_id, .attempt_id = t->attempt_id, .job_id = t->h->job_id,
-                                  .node_id = r->node->node_id, .fence = t->h->fence, .slots = t->h->slots, .gpus = t->h->gpus,
+                                  .node_id = t->h->node_id, .fence = t->h->fence, .slots = t->h->slots, .gpus = t->h->gpus,
                                   .takes_too = t->is_taken_here, .held_ms = t->held_ms };
 }
 
@@ -119,7 +119,7 @@ static void take(struct track *t, const struct lease_item *it)
 static void start(struct report *r, struct track *t, struct str endpoint)
 {
     struct attempt_step *s = &r->starts[r->nstarts];
-    *s = step_of(r, t);
+    *s = step_of(t);
     s->endpoint = endpoint;
     s->event = JE_START;
     s->job_state = STR("RUNNING");
@@ -150,7 +150,7 @@ static struct retry_verdict again_of(const struct track *t, const struct wish *o
     return retry_judge(&f);
 }
 
-static bool end(struct report *r, struct track *t, const struct lease_item *it, size_t i)
+bool report_end(struct report *r, struct track *t, const struct lease_item *it, size_t i)
 {
     const int event = r->is_spoiled[i] ? LE_FAIL : it->event;
     const struct str message = r->is_spoiled[i] ? r->spoiled_why[i] : it->message;
@@ -170,7 +170,7 @@ static bool end(struct report *r, struct track *t, const struct lease_item *it, 
     if (next < 0)
         return false;
     struct attempt_step *s = &r->ends[r->nends];
-    *s = step_of(r, t);
+    *s = step_of(t);
     s->event = je;
     s->attempt_state = str_c(o->attempt_state);
     s->job_state = str_c(job_state_names[next]);
@@ -221,6 +221,8 @@ static bool judge(struct report *r, struct track *t, const struct lease_item *it
     *ret_new = false;
     if (!t->h || t->h->fence != it->fence)
         return false;
+    if (t->h->rank)
+        return report_judge_member(r, t, it, i, ret_new);
     if (!t->live)
         return is_repeat(t, it->event);
     if (t->h->job_fence != it->fence)
@@ -233,12 +235,18 @@ static bool judge(struct report *r, struct track *t, const struct lease_item *it
         start(r, t, it->endpoint);
     if (it->event <= LE_START)
         return true;
-    return end(r, t, it, i);
+    return report_end(r, t, it, i);
 }
 
 static struct str stream_of(struct str s)
 {
     return str_eq_c(s, "stderr") || str_eq_c(s, "system") ? s : STR("stdout");
+}
+
+/* Lines of ranks behind the first say whose they are. */
+static struct str line_of(const struct report *r, const struct track *t, struct str text)
+{
+    return t->h->rank ? str_fmt(r->w->arena, "[rank %ld] %.*s", (long)t->h->rank, STR_ARG(text)) : text;
 }
 
 static void write_lines(struct report *r, const struct lease_item *items, const bool *is_taken, size_t n)
@@ -258,8 +266,9 @@ static void write_lines(struct report *r, const struct lease_item *items, const 
         const struct lease_log *l = items[i].logs.items;
         const struct lease_metric *m = items[i].metrics.items;
         for (size_t j = 0; j < items[i].logs.n; j++)
-            logs[nl++] = (struct log_line){ t->tenant_id, t->h->job_id, t->h->fence, stream_of(l[j].stream), l[j].text };
-        for (size_t j = 0; j < items[i].metrics.n; j++)
+            logs[nl++] = (struct log_line){ t->tenant_id, t->h->job_id, t->h->fence, stream_of(l[j].stream),
+                                            line_of(r, t, l[j].text) };
+        for (size_t j = 0; !t->h->rank && j < items[i].metrics.n; j++)
             metrics[nm++] = (struct metric_line){ t->tenant_id, t->h->job_id, t->h->fence, m[j].step, m[j].values.text };
     }
     lease_repo_logs(r->w->tx, logs, nl);
@@ -273,10 +282,10 @@ static enum errc write_renewals(struct report *r, struct err *e)
     size_t k = 0;
     for (size_t i = 0; i < r->ntracks; i++) {
         const struct track *t = &r->tracks[i];
-        if (!t->is_renewed || !t->live || t->is_started_here)
+        if (!t->is_renewed || !t->live || t->is_started_here || t->h->rank)
             continue;
         if (t->is_taken_here) {
-            r->takes[r->ntakes] = step_of(r, t);
+            r->takes[r->ntakes] = step_of(t);
             r->takes[r->ntakes].takes_too = false;
             r->takes[r->ntakes++].event = JE_TAKE;
             continue;
@@ -349,6 +358,7 @@ enum errc lease_report(struct work *w, const struct node *node, const struct lea
     TRY(lease_steps_encode(w, r.starts, r.start_events, r.nstarts, e));
     TRY(lease_steps_encode(w, r.ends, r.end_events, r.nends, e));
     TRY(write_renewals(&r, e));
+    report_write_members(&r);
     TRY(lease_repo_start(w->tx, r.starts, r.nstarts, lease_ms, e));
     TRY(lease_repo_end(w->tx, r.ends, r.nends, e));
     report_write_outputs(&r, items, is_taken, n);

@@ -12,6 +12,7 @@ struct track {
     struct uuid tenant_id, attempt_id;
     struct str state;
     bool live, is_taken_here, is_started_here, is_renewed;
+    bool is_over;                   /* of a rank behind the first: what it said ended the attempt for all */
     int64_t held_ms;                /* with is_taken_here */
     int job_state;
     int start;                      /* index of its step in starts; -1: none */
@@ -36,6 +37,13 @@ struct report {
 
 /* The track of an attempt; NULL where the batch does not name it and is_new_ok is false. */
 struct track *report_track(struct report *r, struct uuid tenant, struct uuid attempt, bool is_new_ok);
+
+/* The same for a rank behind the first: it starts and ends by itself, and what goes wrong with it ends the attempt for all. */
+bool report_judge_member(struct report *r, struct track *t, const struct lease_item *it, size_t i, bool *ret_new);
+/* The item's event is the end of the attempt; false: it cannot end so now. */
+bool report_end(struct report *r, struct track *t, const struct lease_item *it, size_t i);
+/* Queued, before what ends attempts: where ranks behind the first are. */
+void report_write_members(struct report *r);
 
 /* Which successes name outputs that are not there whole, or that do not fit into the tenant's quota (lease_outputs.c). */
 enum errc report_check_outputs(struct report *r, const struct lease_item *items, size_t n, struct err *e) MUST_CHECK;

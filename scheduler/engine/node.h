@@ -20,7 +20,7 @@ struct node {
     int64_t slots, cpus, memory_bytes, gpus;
     int64_t cpu_milli;
     struct str gpu_model;
-    bool gpu_shared, programs;
+    bool gpu_shared, programs, gangs;
     struct json devices;
     struct str flavor, backend, version;
     struct uuid boot_id;

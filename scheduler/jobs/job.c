@@ -47,6 +47,8 @@ SCHEMA_EXTERN(job_create, "A job to submit",
     FIELD(job_create, force_queue, 0, .dflt = "false",
           .doc = "Wait for a machine that could hold it; else such a job is refused while there is none"),
     FIELD(job_create, max_attempts, 0, .min = 1, .max = 100, .dflt = "3", .doc = "Times it may be tried when machines fail"),
+    FIELD_SUB(job_create, nodes, &job_nodes_schema, 0,
+              .doc = "Machines that it runs on at once, each with all that is asked of one; absent: one. For jobs of kind train"),
     FIELD_SUB(job_create, retry, &retry_schema, 0, 
               .doc = "Failures that are followed by another attempt; absent: of machines alone"),
     FIELD(job_create, max_runtime_seconds, 0, .min = 1, .max = 2592000, .dflt = "86400", .doc = "Seconds one attempt may run"));
@@ -126,6 +128,7 @@ enum errc job_check(const struct job_create *in, const struct principal *p, stru
         .max_runtime_s = in->max_runtime_seconds, .retry = { retry_text(&in->retry, a) },
         .version = 1, .created_by = p->user_id, .submitted_at = { now_us },
     };
+    TRY(job_nodes_check(&in->nodes, in->kind, &ret->nodes, e));
     TRY(check_times(in, now_us, ret, e));
     return check_size(in, ret, e);
 }

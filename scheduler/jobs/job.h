@@ -9,6 +9,7 @@
 #include "core/base/work.h"
 #include "core/table/schema.h"
 #include "core/wire/job_type.h"
+#include "scheduler/jobs/job_nodes.h"
 #include "scheduler/jobs/job_state.h"
 #include "scheduler/jobs/retry.h"
 
@@ -28,6 +29,7 @@ struct job {
     int64_t cpu_milli, memory_bytes;    /* 0: what its slots stand for */
     int64_t gpu_milli;              /* of one GPU; 1000: whole ones */
     struct str gpu_models, cls;     /* models between commas, empty: any; cls: priority class */
+    int64_t nodes;                  /* machines at once, each with all of the above; 0 before it is stored: one */
     int64_t requeue_count, fence, version;
     bool cancel_requested, suspend_requested;
     struct json retry;              /* retry.h; absent: it says nothing */
@@ -51,6 +53,7 @@ struct job_create {
     struct timestamp begin_at, deadline_at;
     struct slice dependencies;      /* struct dependency: all must be met */
     struct retry retry;
+    struct job_nodes nodes;
     bool force_queue;               /* waits for a machine that could hold it, though there is none */
 };
 extern const struct schema job_create_schema;

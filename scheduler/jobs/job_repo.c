@@ -23,6 +23,7 @@ SCHEMA_EXTERN(job, "A job and where it is in its life",
     FIELD(job, memory_bytes, 0, .doc = "Memory on one machine; 0: what its slots stand for"),
     FIELD(job, gpu_milli, 0, .doc = "Thousandths of one GPU; 1000: whole ones"),
     FIELD(job, gpu_models, 0, .doc = "Models of GPU that will do, between commas; empty: any"),
+    FIELD(job, nodes, 0, .doc = "Machines that it runs on at once"),
     FIELD_AS(job, cls, "class", 0, .doc = "Priority class"),
     FIELD(job, priority, 0, .doc = "Higher goes first within its class"),
     FIELD(job, max_attempts, 0, .doc = "Times it may be tried"),
@@ -94,9 +95,12 @@ static const struct stmt job_holder = { .name = "job_holder", .params = "uu", .r
 static const struct stmt job_retry_put = { .name = "job_retry_put", .params = "UUS", .card = CARD_NONE, .sql =
     "SELECT job_retry_put($1, $2, $3)" };
 
+static const struct stmt job_nodes_put = { .name = "job_nodes_put", .params = "UUI", .card = CARD_NONE, .sql =
+    "SELECT job_nodes_put($1, $2, $3)" };
+
 const struct stmt *const job_stmts[] = { &job_submit_many_stmt, &job_read_many_stmt, &job_get_stmt, &job_events_stmt,
-                                         &job_cancel_request, &job_holder, &job_retry_put, NULL };
-const struct stmt *const job_submit_stmts[] = { &job_submit_many_stmt, &job_retry_put, NULL };
+                                         &job_cancel_request, &job_holder, &job_retry_put, &job_nodes_put, NULL };
+const struct stmt *const job_submit_stmts[] = { &job_submit_many_stmt, &job_retry_put, &job_nodes_put, NULL };
 
 struct flat_input {
     int64_t ord;
@@ -149,7 +153,7 @@ static enum job_verdict verdict_of(struct str s)
 bool job_repo_is_single(struct job_submission **it, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (it[i]->job.retry.text.ptr)
+        if (it[i]->job.retry.text.ptr || it[i]->job.nodes > 1)
             return false;
     return true;
 }
@@ -166,6 +170,19 @@ static enum errc put_retries(struct db_tx *tx, struct job_submission **it, size_
         return ERR_OK;
     return db_exec(tx, &job_retry_put, ARGS(A_UUIDS_VIA(some, k, job.tenant_id), A_UUIDS_VIA(some, k, job.job_id),
                                             A_STRS_VIA(some, k, job.retry.text)), NULL, e);
+}
+
+static enum errc put_nodes(struct db_tx *tx, struct job_submission **it, size_t n, struct err *e)
+{
+    struct job_submission **some = ARENA_ARRAY(db_arena(tx), struct job_submission *, n + 1);
+    size_t k = 0;
+    for (size_t i = 0; i < n; i++)
+        if (it[i]->job.nodes > 1 && it[i]->verdict == JOB_STORED)
+            some[k++] = it[i];
+    if (!k)
+        return ERR_OK;
+    return db_exec(tx, &job_nodes_put, ARGS(A_UUIDS_VIA(some, k, job.tenant_id), A_UUIDS_VIA(some, k, job.job_id),
+                                            A_I64S_VIA(some, k, job.nodes)), NULL, e);
 }
 
 enum errc job_repo_submit_many(struct db_tx *tx, struct job_submission **it, size_t n, const char *lock_wait, struct err *e)
@@ -199,6 +216,7 @@ enum errc job_repo_submit_many(struct db_tx *tx, struct job_submission **it, siz
         if (s->verdict == JOB_REPLAY)
             s->job.job_id = r[i].job_id;
     }
+    TRY(put_nodes(tx, it, n, e));
     return put_retries(tx, it, n, e);
 }
 

@@ -104,5 +104,8 @@ enum errc submit_prepare(struct work *w, const struct job_create *in, const stru
     TRY(check_dependencies(w, in, s, e));
     TRY(job_prepare_fns[in->kind](w, s, e));
     TRY(check_place(w, &s->job, e));
-    return in->force_queue ? ERR_OK : check_capacity(w, p, &s->job, e);
+    if (in->force_queue)
+        return ERR_OK;
+    TRY(job_nodes_room(w, &s->job, e));
+    return check_capacity(w, p, &s->job, e);
 }

@@ -33,6 +33,33 @@ static enum errc check_family(const struct train_job *t, int64_t inputs, struct 
     return ERR_OK;
 }
 
+/* Of a job on several machines each is one rank, as threads of one lease are (ranks), over TLS. */
+static enum errc check_nodes(const struct job *j, const struct train_job *t, struct err *e)
+{
+    if (j->nodes < 2)
+        return ERR_OK;
+    if (t->family == TRAIN_GBDT)
+        return FAIL_AT(e, UNPROCESSABLE, "/nodes", "gbdt grows its trees on one machine; mlp, cnn and gpt share steps among "
+                       "several");
+    if (j->nodes & (j->nodes - 1))
+        return FAIL_AT(e, UNPROCESSABLE, "/nodes", "A training runs on 1, 2, 4 or 8 machines (a power of two); %ld were "
+                       "asked for",
+                       (long)j->nodes);
+    if (t->accumulate % j->nodes)
+        return FAIL_AT(e, UNPROCESSABLE, "/spec/accumulate", "%ld machines share the batches of a step, so they must divide "
+                       "accumulate, which is %ld. batch_size / %ld with accumulate %ld makes a step of as many rows",
+                       (long)j->nodes,
+                       (long)t->accumulate, (long)j->nodes, (long)(t->accumulate * j->nodes));
+    if (j->gpus)
+        return FAIL_AT(e, UNPROCESSABLE, "/gpus", "A training on several machines computes on their processors: leave gpus out, "
+                       "or nodes");
+    if (t->ranks > 1)
+        return FAIL_AT(e, UNPROCESSABLE, "/spec/ranks", "Each machine is one rank; %ld of each were asked for: leave ranks out",
+                       (long)t->ranks);
+    return t->tune_steps ? FAIL_AT(e, UNPROCESSABLE, "/spec/tune_steps", "What is tried is tried on one machine: leave "
+                                   "tune_steps out, or nodes") : ERR_OK;
+}
+
 /* What the lease's processors and cards must be for it. A lease computes on one card; trees and ranks are the processor's. */
 static enum errc check_machine(const struct job *j, const struct train_job *t, struct err *e)
 {
@@ -41,8 +68,7 @@ static enum errc check_machine(const struct job *j, const struct train_job *t, s
                        "gpus and, to be faster, for more slots", (long)j->gpus);
     if (j->gpus && t->ranks > 1)
         return FAIL_AT(e, UNPROCESSABLE, "/spec/ranks", "ranks are threads on the processors of one lease; a lease with a GPU "
-                       "computes on one card as one rank, and ranks on several machines (a gang) are not placed. Leave ranks "
-                       "out, or gpus");
+                       "computes on one card as one rank. Leave ranks out, or gpus");
     if (j->cpu_milli && j->cpu_milli < 1000 * t->ranks)
         return FAIL_AT(e, UNPROCESSABLE, "/spec/ranks", "%ld ranks need a processor each: cpu_milli is %ld, at least %ld are "
                        "needed. All ranks of a job share one lease", (long)t->ranks, (long)j->cpu_milli, (long)(1000 * t->ranks));
@@ -156,6 +182,7 @@ enum errc job_prepare_train(struct work *w, struct job_submission *s, struct err
         return job_spec_fault(w, e);
     TRY(check_family(t, v.column_count, e));
     TRY(check_machine(j, t, e));
+    TRY(check_nodes(j, t, e));
     TRY(check_model_fits(t, v.column_count, v.room, e));
     bool has_start = !uuid_is_nil(t->start_from), has_teacher = !uuid_is_nil(t->teacher);
     struct source start = { .member = "/spec/start_from", .version_member = "/spec/start_version", .model_id = t->start_from,

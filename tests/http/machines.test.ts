@@ -283,6 +283,7 @@ describe('renewal and quarantine', () => {
       ['/v1/nodes/renew', { csr_pem: pki.csr(pki.key()) }],
       [`/v1/leases/${none}/keys`, { tenant_id: 'tnt_' + '0'.repeat(31) + '1', fence: 1, public_key: 'AAAA', objects: [] }],
       [`/v1/leases/${none}/outputs`, {}],
+      [`/v1/leases/${none}/gang`, { tenant_id: 'tnt_' + '0'.repeat(31) + '1', fence: 1, endpoint: '127.0.0.1:1' }],
     ];
     for (const [path, body] of calls) {
       vectors++;

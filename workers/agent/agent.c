@@ -107,6 +107,7 @@ enum errc agent_new(const struct config *cfg, const struct clock *clock, const s
                                     .energy = energy_new(cfg->worker_powercap, "/proc/stat", a->cards),
                                     .stopping = &a->stopping, .isolation = isolation_new(cfg) };
     a->facts.programs = programs_here(cfg, a->env.isolation);
+    a->facts.gangs = true;
     a->book = book_new(clock, cfg->worker_heartbeat_ms);
     a->timers = timers_new(clock);
     if (api)

@@ -265,6 +265,14 @@ enum errc client_certificate(struct client *c, struct arena *a, const struct lea
     return ERR_OK;
 }
 
+enum errc client_gang(struct client *c, struct arena *a, const struct lease_grant *g, struct str endpoint,
+                      struct lease_gang_out *ret, struct err *e)
+{
+    struct lease_gang_in in = { .tenant_id = g->tenant_id, .fence = g->fence, .endpoint = endpoint };
+    return post(c, a, lease_path(a, g, "gang"), (struct message){ &lease_gang_in_schema, &in }, KEYS_TIMEOUT_MS,
+                "meeting the other machines of the job", (struct message){ &lease_gang_out_schema, ret }, e);
+}
+
 enum errc client_renew(struct client *c, struct arena *a, struct str csr_pem, struct str *ret_cert_pem, struct err *e)
 {
     struct renew_in in = { csr_pem };

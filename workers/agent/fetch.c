@@ -99,6 +99,10 @@ enum errc agent_enroll(struct agent *a, const _Atomic bool *stop, struct err *e)
                       LOG_STR(a->facts.backend), NULL);
             return ERR_OK;
         }
+        if (rc == ERR_UNKNOWN_FIELD && a->facts.gangs) {    /* an API of the release before places none */
+            a->facts.gangs = false;
+            continue;
+        }
         if (rc == ERR_UNAUTHENTICATED || rc == ERR_FORBIDDEN || rc == ERR_INVALID || rc == ERR_MALFORMED
             || rc == ERR_UNKNOWN_FIELD)
             return rc;

@@ -101,18 +101,27 @@ static int try_connect(const struct sockaddr_in *at, int wait_ms)
     return ok ? fd : -1;
 }
 
-static enum errc call(struct gang *g, const struct comm_tcp_gang *of, int peer, int64_t until_us, struct err *e)
+enum errc comm_tcp_dial(struct str host, int port, int wait_ms, int *ret_fd, struct err *e)
 {
     struct sockaddr_in at;
-    struct tls *t;
-    size_t which;
-    int fd;
-    TRY(address_of(of->peers[peer].host, of->peers[peer].port, &at, e));
-    while ((fd = try_connect(&at, left_ms(until_us))) < 0) {
+    const int64_t until_us = clock_mono_us(&clock_system) + (int64_t)wait_ms * 1000;
+    TRY(address_of(host, port, &at, e));
+    while ((*ret_fd = try_connect(&at, left_ms(until_us))) < 0) {
         if (!left_ms(until_us))
-            return FAIL(e, DEADLINE, "rank %d was not there within %d ms", peer, of->silence_ms);
+            return FAIL(e, DEADLINE, "nobody answered at port %d within %d ms", port, wait_ms);
         (void)poll(NULL, 0, AGAIN_MS);
     }
+    return ERR_OK;
+}
+
+static enum errc call(struct gang *g, const struct comm_tcp_gang *of, int peer, int64_t until_us, struct err *e)
+{
+    const struct comm_peer *p = &of->peers[peer];
+    struct tls *t;
+    size_t which;
+    int fd = p->connected;
+    if (!fd && comm_tcp_dial(p->host, p->port, left_ms(until_us), &fd, e) != ERR_OK)
+        return e->code == ERR_DEADLINE ? FAIL(e, DEADLINE, "rank %d was not there within %d ms", peer, of->silence_ms) : e->code;
     keep_alive(fd, of->silence_ms);
     TRY(tls_open(fd, false, of->own, &of->peers[peer].name, 1, of->silence_ms, &t, &which, e));
     tls_until(t, until_us);

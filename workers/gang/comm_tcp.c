@@ -42,6 +42,7 @@ static enum errc lost(struct gang *g, int peer, struct err *e)
     char msg[sizeof e->msg];
     snprintf(msg, sizeof msg, "rank %d was lost: %.200s", peer, e->msg);
     memcpy(e->msg, msg, sizeof msg);
+    g->was_lost |= !g->is_over;
     end(g, e);
     return e->code;
 }
@@ -54,6 +55,7 @@ static enum errc hear_abort(struct gang *g, int peer, size_t n, struct err *e)
         return lost(g, peer, e);
     comm_frame_words(words, n, text);
     (void)FAIL(e, UPSTREAM, "rank %d ended: %s", peer, text);
+    g->was_lost |= !g->is_over;
     end(g, e);
     return e->code;
 }
@@ -216,6 +218,11 @@ static void rank_abort(struct comm *c, const struct err *why)
 }
 
 const struct comm_ops comm_tcp_ops = { "tcp", reduce_scatter, all_gather, gather, broadcast, barrier, rank_abort };
+
+bool comm_tcp_was_lost(const struct comm *c)
+{
+    return ((const struct gang *)c)->was_lost;
+}
 
 void comm_tcp_free(struct comm *c)
 {

@@ -10,8 +10,8 @@
  * A rank that is lost (its connection closes, or it is silent for silence_ms while others wait for it) ends all: who finds it
  * says so to the others (ABORT) and every call fails with the first reason that was heard, within silence_ms.
  * Memory: a gradient's worth of bytes for the parts of others, allocated at the first sum. The process ignores SIGPIPE.
- * Not offered: placing such ranks. The scheduler has no gangs yet, and a lease's sandbox lets no sockets be made; a job asks for
- * ranks of one lease (ranks.h). Errors: FORBIDDEN, UPSTREAM, DEADLINE (core/crypto/tls.h), BAD_DATA (comm_frame.h), IO. */
+ * A lease's sandbox lets no sockets be made: its agent listens and calls for it (docs/adr/0088). Errors: FORBIDDEN, UPSTREAM,
+ * DEADLINE (core/crypto/tls.h), BAD_DATA (comm_frame.h), IO. */
 #pragma once
 #include "core/crypto/tls.h"
 #include "workers/compute/train/comm.h"
@@ -20,6 +20,7 @@ struct comm_peer {
     struct str host;                    /* an address, not a name */
     int port;
     struct str name;                    /* of its certificate: a URI */
+    int connected;                      /* a socket to it that somebody else has opened, taken over; 0: it is called */
 };
 
 struct comm_tcp_gang {
@@ -33,5 +34,9 @@ struct comm_tcp_gang {
 /* listener: listening at peers[rank]; stays the caller's. Returns when all are joined. */
 MUST_CHECK enum errc comm_tcp_join(const struct comm_tcp_gang *g, int listener, struct comm **ret, struct err *e);
 void comm_tcp_free(struct comm *c);
+/* It ended because of another rank: one that is gone, silent, or ended itself. */
+bool comm_tcp_was_lost(const struct comm *c);
+/* A connected socket to a rank that may not listen yet, tried again until wait_ms have passed: DEADLINE. */
+MUST_CHECK enum errc comm_tcp_dial(struct str host, int port, int wait_ms, int *ret_fd, struct err *e);
 /* A listening socket on loopback or another address; port 0: any, told in *ret_port. */
 MUST_CHECK enum errc comm_tcp_listen(struct str host, int port, int *ret_fd, int *ret_port, struct err *e);

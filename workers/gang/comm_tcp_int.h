@@ -10,7 +10,7 @@ struct gang {
     struct comm comm;                   /* first: comm_ops give it back */
     struct tls *to[COMM_RANKS_MAX];     /* own: NULL */
     uint32_t sequence;
-    bool is_over;
+    bool is_over, was_lost;             /* was_lost: another rank ended it */
     struct err why;                     /* of is_over */
     float *parts;                       /* of others, while sums are made */
     size_t parts_count;

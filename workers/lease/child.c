@@ -202,7 +202,7 @@ enum errc child_deliver(struct child *c, struct str plain, struct str result_jso
 static enum errc take_inputs(struct child *c, const struct frame *f, struct err *e)
 {
     const struct slice *list = &c->grant.lease.inputs;
-    bool listens = job_listens(c->grant.lease.kind);
+    bool listens = job_listens(c->grant.lease.kind) || lease_grant_is_gang(&c->grant.lease);
     size_t files = lease_grant_files(&c->grant.lease);
     if (list->n > CHILD_INPUTS_MAX || f->nfds != files + 1 + listens + c->grant.keeps_checkpoints)
         return FAIL(e, INVALID, "the grant's descriptors do not fit its inputs");

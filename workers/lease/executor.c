@@ -88,7 +88,7 @@ static enum errc prepare(struct run *r, struct err *e)
         return FAIL(e, LIMIT, "every account of worker.uid_base and worker.uid_count is in use");
     TRY(run_listen(r, e));
     TRY(run_dir_make(r, e));
-    if (work_type_of(r->g->kind)->keeps_checkpoint)
+    if (work_type_of(r->g->kind)->keeps_checkpoint && !r->g->rank)
         TRY(keeper_new(r, &r->keeper, &r->keeper_end, e));
     TRY(run_file(r, &r->output, e));
     for (size_t i = 0; i < lease_grant_files(r->g); i++)
@@ -179,6 +179,23 @@ static enum errc on_again(struct run *r, struct str body)
     return FAIL(&r->failed, RETRY, "%.*s", STR_ARG(body)), ERR_OK;
 }
 
+/* What keeps machines from meeting is no failure of the program's. */
+static enum errc on_certified(struct run *r, struct err *e)
+{
+    if (run_meet(r, e) == ERR_OK) {
+        held_start(r->held, STR_NULL);
+        return ERR_OK;
+    }
+    r->lost_others = true;
+    return e->code;
+}
+
+static enum errc on_alone(struct run *r, struct str body)
+{
+    r->lost_others = true;
+    return FAIL(&r->failed, RETRY, "%.*s", STR_ARG(body)), ERR_OK;
+}
+
 /* One message of the child. */
 static enum errc on_frame(struct run *r, const struct frame *f, struct err *e)
 {
@@ -191,7 +208,10 @@ static enum errc on_frame(struct run *r, const struct frame *f, struct err *e)
     case FRAME_READY:
         return on_ready(r, e);
     case FRAME_CSR:
-        return run_on_csr(r, f->body, e);
+        TRY(run_on_csr(r, f->body, e));
+        return lease_grant_is_gang(r->g) ? on_certified(r, e) : ERR_OK;
+    case FRAME_ALONE:
+        return on_alone(r, f->body);
     case FRAME_WANT:
         return r->has_output ? FAIL(e, DAMAGED, "the child wants a second output")
                              : run_give_place(r, STR("model"), LO_MODEL, -1, e);
@@ -315,7 +335,7 @@ void executor_run(const struct executor_env *env, struct held *h)
     enum errc rc = prepare(&r, &e);
     run_trace_stage(&r.trace, STR("inputs"), rc == ERR_OK);
     if (rc == ERR_OK) {
-        if (!job_listens(r.g->kind))
+        if (!run_listens(&r))
             held_start(h, STR_NULL);
         watch(&r, &e);
         rc = r.failed.code;

@@ -40,6 +40,8 @@ struct executor_io {
     enum errc (*certificate)(void *ctx, struct arena *a, const struct lease_grant *g, struct str csr_pem,
                              struct str *ret_cert_pem,
                              struct err *e);
+    enum errc (*gang)(void *ctx, struct arena *a, const struct lease_grant *g, struct str endpoint, struct lease_gang_out *ret,
+                      struct err *e);
 };
 
 /* Blocks until the lease has ended; takes the reference. */

@@ -22,7 +22,7 @@ struct run {
     int64_t memory_bytes;
     int inputs[INPUTS_MAX];
     int output, socket;
-    int listener;                       /* of a kind that listens, until the child has it */
+    int listener;                       /* of a lease that listens, until the child has it */
     char endpoint[300];                 /* where that is: the agent opened it, so no child says it is elsewhere */
     uid_t uid;                          /* the lease's own account; 0: none */
     struct keeper *keeper;              /* of a kind that keeps checkpoints */
@@ -48,6 +48,7 @@ struct run {
     void *figures;                      /* of the kind's result schema; NULL: none came */
     struct err failed;                  /* code OK: none */
     bool asks_again;                    /* the program asked to be queued again */
+    bool lost_others;                   /* of a job on several machines: it ended because of another one */
     /* of a kind that makes artifacts, before its model if it makes one: those that were sent, and the place of the next */
     struct lease_output artifacts[LEASE_OUTPUTS_MAX + 1];           /* the last one: the model */
     int artifact;                       /* file of that place; output is the model's */
@@ -68,10 +69,17 @@ MUST_CHECK enum errc run_on_given(struct run *r, struct str body, struct err *e)
 MUST_CHECK enum errc run_give_place(struct run *r, struct str name, enum lease_output_kind kind, int fd, struct err *e);
 /* Wait before the next try; false: the lease is no longer worth it, or the error is final. */
 bool run_try_again(const struct run *r, enum errc rc, int n);
-/* A kind that listens: opens r->listener and names r->endpoint. */
+/* It is called by falaj-api, or by other machines of its job. */
+static inline bool run_listens(const struct run *r) { return job_listens(r->g->kind) || lease_grant_is_gang(r->g); }
+/* A lease that listens: opens r->listener and names r->endpoint. */
 MUST_CHECK enum errc run_listen(struct run *r, struct err *e);
 /* The child asks for a certificate, once: gets it, or the lease fails. */
 MUST_CHECK enum errc run_on_csr(struct run *r, struct str csr_pem, struct err *e);
+/* Of a job on several machines, once the child has its certificate: waits until all are there, calls those of lower ranks and
+ * hands it what it needs (FRAME_PEERS). */
+MUST_CHECK enum errc run_meet(struct run *r, struct err *e);
+/* It ended because of another machine: true when somebody else's word ended the attempt meanwhile, so nothing is to be said. */
+bool run_others_ended_it(const struct run *r);
 /* Once in a while: sends a renewed one when it is due. What fails is tried again later, at growing distances. */
 void run_renew_certificate(struct run *r);
 void run_kill(struct run *r);           /* the child and all of its group */

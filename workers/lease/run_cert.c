@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_cert.c - a kind that listens, on the agent's side: its listener, and the certificate of its lease.
+/* run_cert.c - a lease that listens, on the agent's side: its listener, and the certificate of its lease.
  *
  * The child makes its key and sends a request for it, once; the agent has falaj-api sign it for the lease, and again at half of
  * each certificate's life for the same request. So the child's key never leaves it, no child decides how often something is
@@ -23,7 +23,7 @@ enum errc run_listen(struct run *r, struct err *e)
 {
     const char *bind = r->env->config->worker_serve_bind;
     int port = 0;
-    if (!job_listens(r->g->kind))
+    if (!run_listens(r))
         return ERR_OK;
     TRY(http_listen(bind, 0, &r->listener, &port, e));
     snprintf(r->endpoint, sizeof r->endpoint, strchr(bind, ':') ? "[%s]:%d" : "%s:%d", bind, port);
@@ -48,7 +48,7 @@ static enum errc hand_over(struct run *r, struct arena *scratch, struct str pem,
 
 enum errc run_on_csr(struct run *r, struct str csr_pem, struct err *e)
 {
-    if (!job_listens(r->g->kind) || r->csr.len || !csr_pem.len || csr_pem.len > ENROL_CSR_MAX || !str_is_utf8(csr_pem))
+    if (!run_listens(r) || r->csr.len || !csr_pem.len || csr_pem.len > ENROL_CSR_MAX || !str_is_utf8(csr_pem))
         return FAIL(e, DAMAGED, "the child sent a certificate request where none is expected");
     r->csr = str_dup(r->arena, csr_pem);
     for (int n = 0;; n++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run_end.c - what is said of a lease's end: its result, or why there is none and whether another attempt is worth it. Every way
  * out of a good lease says one end. */
+#include "workers/lease/child_int.h"
 #include "workers/lease/executor_int.h"
 
 #include <signal.h>
@@ -49,7 +50,7 @@ static bool may_go_on(const struct run *r)
 static bool is_lost(const struct run *r)
 {
     bool is_killed = WIFSIGNALED(r->status) && WTERMSIG(r->status) == SIGKILL && !r->was_killed;
-    return is_killed && r->keeper && r->failed.code == ERR_OK && may_go_on(r);
+    return is_killed && (r->keeper || r->g->rank) && r->failed.code == ERR_OK && may_go_on(r);
 }
 
 /* What had begun to answer callers is missed by them however it died: another attempt, after the pause of every return. One
@@ -72,6 +73,10 @@ static void say_end(struct run *r)
     } else if (r->stop_event) {
         end.event = (int)r->stop_event;
         end.exit_code = code;
+    } else if (r->lost_others) {
+        end.event = LE_RETURN;
+        end.exit_code = code;
+        end.message = r->failed.code != ERR_OK ? str_c(r->failed.msg) : STR("another machine of the job ended it");
     } else if (r->asks_again && may_go_on(r)) {
         end.event = LE_RETURN;
         end.exit_code = code;
@@ -108,6 +113,14 @@ void run_conclude(struct run *r, enum errc rc, struct err *e)
     const struct delivery d = { r->client, r->arena, r->output, r->object_id, r->part_bytes_max, r->result };
     if (r->has_result && rc == ERR_OK && (!r->has_output || run_deliver(r, &d, e) == ERR_OK))
         return say_success(r);
+    if (r->g->rank && rc == ERR_OK && !r->stop_event && WIFEXITED(r->status) && WEXITSTATUS(r->status) == CHILD_DONE) {
+        held_finish(r->held, &(struct lease_item){ .event = LE_SUCCEED });     /* rank 0 gives what all made */
+        return;
+    }
+    r->lost_others |= lease_grant_is_gang(r->g) && rc == ERR_OK && WIFEXITED(r->status) &&
+                      WEXITSTATUS(r->status) == CHILD_STOPPED;
+    if (r->lost_others && !r->stop_event && run_others_ended_it(r))
+        return;
     if (!r->stop_event && held_is_cancelled(r->held))
         r->stop_event = *r->env->stopping ? LE_RETURN : LE_CANCEL;
     if (!r->stop_event && held_preempt_us(r->held))

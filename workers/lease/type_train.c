@@ -20,6 +20,8 @@
 #include "workers/compute/train/tune.h"
 #include "workers/lease/child_place.h"
 #include "workers/lease/ckpt_link.h"
+#include "workers/gang/comm_tcp.h"
+#include "workers/lease/gang_join.h"
 #include "workers/lease/work_type.h"
 
 static const size_t RESULT_MAX = 60 * 1024, REPORT_MAX = 256 * 1024;
@@ -256,11 +258,34 @@ static enum errc measure(struct child *c, const struct train_job *job, struct pe
 /* Ranks are threads on the processors of this lease. */
 static void settle_ranks(const struct child *c, struct train_job *job)
 {
+    if (lease_grant_is_gang(&c->grant.lease))
+        job->ranks = 1;                 /* each machine is one */
     if (!job->ranks)
         job->ranks = c->backend->properties & BE_DEVICE ? 1 : train_job_ranks(job, c->hw.cores);
     if (job->ranks > c->hw.cores)
         child_log(c, "warning: %ld ranks take turns on %d processor(s): fewer ranks, or more processors, are faster",
                   (long)job->ranks, c->hw.cores);
+}
+
+static void comm_freep(struct comm **c)
+{
+    comm_tcp_free(*c);
+}
+
+/* Alone, or as one of several machines; rank 0 alone is observed. *ret_comm: for as long as the others may still read. */
+static enum errc train(struct child *c, struct train_task *task, const struct train_observer *obs, struct comm **ret_comm,
+                       struct train_result *ret, struct err *e)
+{
+    if (!lease_grant_is_gang(&c->grant.lease))
+        return train_run(c->arena, task, obs, ret, e);
+    if (gang_join(c, ret_comm, e) != ERR_OK)
+        return gang_failed(NULL, e);
+    task->comm = *ret_comm;
+    enum errc rc = train_run(c->arena, task, task->comm->rank ? NULL : obs, ret, e);
+    if (rc == ERR_OK)
+        return rc;
+    task->comm->ops->abort(task->comm, e);
+    return gang_failed(task->comm, e);
 }
 
 static enum errc run(struct child *c, struct err *e)
@@ -302,8 +327,10 @@ static enum errc run(struct child *c, struct err *e)
         way.at = tuned.way;
         way.table = tuned.table;
     }
-    enum errc rc = train_run(c->arena, &task, &obs, &r, e);
-    if (rc == ERR_CONFLICT && link) {   /* of this job, so another version of Falaj or another backend wrote it */
+    CLEANUP(comm_freep) struct comm *comm = NULL;
+    enum errc rc = train(c, &task, &obs, &comm, &r, e);
+    if (rc == ERR_CONFLICT && link && !lease_grant_is_gang(&c->grant.lease)) {
+        /* of this job, so another version of Falaj or another backend wrote it */
         child_log(c, "warning: %s; starting anew", e->msg);
         err_clear(e);
         ckpt_link_forget(link);
@@ -312,10 +339,9 @@ static enum errc run(struct child *c, struct err *e)
     ckpt_link_freep(&link);             /* the model's way is free */
     TRY(rc);
     CLEANUP(buf_releasep) struct buf json = BUF(RESULT_MAX);
-    rc = ERR_RETRY;
     if (r.end == TRAIN_PREEMPTED) {
-        FAIL(e, RETRY, "told to stop after step %ld", (long)r.steps);
-    } else {
+        rc = FAIL(e, RETRY, "told to stop after step %ld", (long)r.steps);
+    } else if (!comm_rank(comm)) {      /* rank 0 gives what all made */
         result_write(c, &r, &way, (double)(clock_mono_us(&clock_system) - began) / 1e6, &json);
         rc = give(c, &r, &way, buf_str(&json), e);
     }

@@ -53,7 +53,7 @@ enum errc comm_choose(const char *name, struct err *e)
         const char *name, *why;         /* why NULL: it is there */
     } known[] = {
         { "threads", NULL },
-        { "tcp", "ranks on several leases need a gang, which the scheduler does not place: a job's ranks share one lease" },
+        { "tcp", "ranks share one lease; a job on several machines (nodes) has one rank on each" },
         { "nccl", "this build has no NCCL, and a lease computes on one card: leave ranks away on a GPU" },
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {

@@ -51,5 +51,5 @@ static inline bool comm_is_size(int size) { return size >= 1 && size <= COMM_RAN
 void comm_sum(float *out, float *const x[], size_t at, size_t n, int size, int present);
 /* Every rank ends with all sums. */
 MUST_CHECK enum errc comm_all_reduce(struct comm *c, const char *what, float *x, size_t n, int present, struct err *e);
-/* The transport of that name for a lease: "threads". UNPROCESSABLE says what "tcp" and "nccl" would need; INVALID: unknown. */
+/* The transport of that name for a lease: "threads". UNPROCESSABLE says what "tcp" and "nccl" are for; INVALID: unknown. */
 MUST_CHECK enum errc comm_choose(const char *name, struct err *e);

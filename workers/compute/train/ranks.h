@@ -3,7 +3,7 @@
  * its share of the threads and of the memory.
  *
  * Rank 0 runs on the caller's thread; it is the one that is observed and keeps checkpoints. The error is the one of the rank that
- * failed first, named. Not offered: cards (a lease computes on one), and ranks of other leases, which need a gang. */
+ * failed first, named. Not offered: cards (a lease computes on one). Ranks on other machines: workers/lease/gang_join.h. */
 #pragma once
 #include "workers/compute/train/engine.h"
 

@@ -17,7 +17,7 @@
 
 #define ZONE "spiffe://east"
 static struct arena *a;
-static struct x509_pair ca, other_ca, left, right, foreign, client_only;
+static struct x509_pair ca, other_ca, left, right, foreign, client_only, lease_left, lease_right;
 
 static void issue(const struct x509_pair *by, const char *uri, bool both, struct x509_pair *ret)
 {
@@ -38,6 +38,11 @@ static int make_all(void **st)
     issue(&ca, ZONE "/rank/1", true, &right);
     issue(&ca, ZONE "/rank/1", false, &client_only);
     issue(&other_ca, ZONE "/rank/1", true, &foreign);
+    for (int i = 0; i < 2; i++) {
+        const struct x509_req r = { .common_name = STR("lease"), .uri_san = i ? STR(ZONE "/rank/1") : STR(ZONE "/rank/0"),
+                                    .is_server = true, .lifetime_s = 3600 };
+        OK(x509_issue(a, &ca, &r, now, i ? &lease_right : &lease_left, NULL));
+    }
     return 0;
 }
 
@@ -121,7 +126,7 @@ static void play_both(struct side *server, struct side *client)
 
 static struct tls_identity identity(const struct x509_pair *p, const struct x509_pair *by)
 {
-    return (struct tls_identity){ p->cert_pem, p->key_pem, by->cert_pem };
+    return (struct tls_identity){ .cert_pem = p->cert_pem, .key_pem = p->key_pem, .ca_pem = by->cert_pem };
 }
 
 static void test_both_know_each_other(void **st)
@@ -174,6 +179,28 @@ static void test_a_clients_certificate_serves_nobody(void **st)
     assert_non_null(strstr(client.err.msg, "certificate does not hold"));
 }
 
+/* Certificates of leases are servers' alone: they call nobody but each other. */
+static void test_peers_that_serve_know_each_other(void **st)
+{
+    static struct side server, client;
+    (void)st;
+    server = (struct side){ .own = identity(&lease_left, &ca), .name = STR(ZONE "/rank/1") };
+    client = (struct side){ .own = identity(&lease_right, &ca), .name = STR(ZONE "/rank/0") };
+    play_both(&server, &client);
+    assert_int_equal(server.rc, ERR_FORBIDDEN);
+    server = (struct side){ .own = identity(&lease_left, &ca), .name = STR(ZONE "/rank/1") };
+    client = (struct side){ .own = identity(&lease_right, &ca), .name = STR(ZONE "/rank/0") };
+    server.own.peers_serve = client.own.peers_serve = true;
+    play_both(&server, &client);
+    if (server.rc != ERR_OK || client.rc != ERR_OK)
+        fail_msg("%s / %s (%s)", server.err.msg, client.err.msg, client.err.detail);
+    client = (struct side){ .own = identity(&client_only, &ca), .name = STR(ZONE "/rank/0") };
+    server = (struct side){ .own = identity(&lease_left, &ca), .name = STR(ZONE "/rank/1") };
+    server.own.peers_serve = true;
+    play_both(&server, &client);
+    assert_int_equal(server.rc, ERR_FORBIDDEN);
+}
+
 static void test_silence_and_closing_are_told_apart(void **st)
 {
     static struct side server, client;
@@ -214,6 +241,7 @@ int main(void)
         cmocka_unit_test(test_both_know_each_other),
         cmocka_unit_test(test_others_are_refused),
         cmocka_unit_test(test_a_clients_certificate_serves_nobody),
+        cmocka_unit_test(test_peers_that_serve_know_each_other),
         cmocka_unit_test(test_silence_and_closing_are_told_apart),
         cmocka_unit_test(test_a_key_of_another_is_refused_before_anything_is_sent),
     };

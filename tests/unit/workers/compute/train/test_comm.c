@@ -85,7 +85,7 @@ static void test_a_transport_that_is_not_here_says_why(void **st)
     assert_int_equal(comm_choose("nccl", &e), ERR_UNPROCESSABLE);
     assert_non_null(strstr(e.msg, "this build has no NCCL"));
     assert_int_equal(comm_choose("tcp", &e), ERR_UNPROCESSABLE);
-    assert_non_null(strstr(e.msg, "need a gang"));
+    assert_non_null(strstr(e.msg, "several machines"));
     assert_int_equal(comm_choose("mpi", &e), ERR_INVALID);
 }
 

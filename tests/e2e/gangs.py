@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""gangs.py - jobs on two machines with real falaj-workers on loopback, as docs/howto/gangs.md says:
+
+    equal     the model of a training on two machines has the bytes of that on one
+    refused   what no gang can be is refused with its place
+    killed    kill -9 of one machine's agent: the attempt ends, and the job goes on with the other machine and a new one; one
+              result, the same bytes
+    half      a machine that takes its part and never comes: both are freed at the start deadline, and the job is done by others
+
+Every invariant holds at the end."""
+import atexit, os, subprocess, sys, tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from platform_falaj import BIN, SRC, Platform, until
+
+BEATS = {"worker.heartbeat_ms": "500"}
+ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "OUT_OF_MEMORY", "NODE_FAIL", "DEADLINE", "REJECTED", "PREEMPTED")
+
+
+class Machine:
+    """A falaj-worker beside that of falaj dev, enrolled by a join token as one of its own machine would be."""
+
+    def __init__(self, p, name, **settings):
+        data = p.ready["data_dir"]
+        st = os.stat(os.path.join(data, "etc/worker.conf"))
+        self.account = {"user": st.st_uid, "group": st.st_gid, "extra_groups": []} if os.geteuid() == 0 else {}
+        self.folder, self.name, self.proc = tempfile.mkdtemp(prefix=f"falaj-gang-{name}-"), name, None
+        with open(os.path.join(data, "etc/worker.conf"), encoding="utf-8") as f:
+            conf = dict(line.strip().split(" = ", 1) for line in f if " = " in line)
+        token = p.admin.must("POST", "/v1/join-tokens", {"zone": p.ready["zone"], "pool": "default", "node_name": name})["token"]
+        conf.update({"worker.name": name, "worker.enrol_url": p.url, "worker.cert": self.path("worker.pem"),
+                     "worker.key": self.path("worker.key"), "worker.join_token_file": self.path("token"),
+                     "worker.work_dir": self.path("work"), "worker.ops_port": "0", **settings})
+        for file, text in (("token", token), ("worker.conf", "".join(f"{k} = {v}\n" for k, v in conf.items()))):
+            with open(self.path(file), "w", encoding="utf-8") as f:
+                f.write(text)
+            os.chmod(self.path(file), 0o600)
+        os.mkdir(self.path("work"))
+        for root, dirs, files in os.walk(self.folder):
+            for x in (".", *dirs, *files):
+                os.chown(os.path.join(root, x), st.st_uid, st.st_gid)
+        self.log = open(self.path("log"), "ab")
+        atexit.register(self.kill)
+        self.start()
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def start(self):
+        self.proc = subprocess.Popen([os.path.join(BIN, "falaj-worker"), "--config", self.path("worker.conf")], stdout=self.log,
+                                     stderr=self.log, **self.account)
+
+    def kill(self):
+        if self.proc and self.proc.poll() is None:
+            self.proc.kill()
+            self.proc.wait()
+
+
+def plain(job_id):
+    return job_id.split("_")[1]
+
+
+def main():
+    p = Platform({"FALAJ_SCHEDULER_LEASE_MS": "3000", "FALAJ_SCHEDULER_GANG_START_MS": "8000",
+                  "FALAJ_WORKER_HEARTBEAT_MS": "500"})
+    api = p.tenant("gangs", zone=p.zone())[1]
+    second = Machine(p, "second", **BEATS)
+    nodes = lambda: {n["name"]: n for n in p.admin.must("GET", "/v1/nodes")["data"] if n["state"] == "READY"}
+    until("the second machine", lambda: len(nodes()) == 2, 60)
+    env = {**os.environ, "FALAJ_URL": p.url, "FALAJ_TOKEN": api.token, "HOME": second.folder}
+
+    def falaj(*words):
+        r = subprocess.run([os.path.join(BIN, "falaj"), *words], env=env, capture_output=True, text=True, timeout=180)
+        if r.returncode:
+            raise SystemExit(f"falaj {words}: {r.returncode} {r.stdout} {r.stderr}")
+        return r.stdout
+
+    falaj("dataset", "create", "digits", "--label", "label", "--classes", "10")
+    falaj("dataset", "upload", "digits", os.path.join(SRC, "datasets/digits/digits.csv"))
+    data = [d for d in api.must("GET", "/v1/datasets")["data"] if d["name"] == "digits"][0]["dataset_id"]
+
+    def train(n, epochs=4, **more):
+        body = {"name": f"on-{n}", "kind": "train", "slots": 1, "nodes": {"min": n, "max": n}, **more,
+                "spec": {"dataset_id": data, "epochs": epochs, "seed": 7, "batch_size": 16, "accumulate": 4, "hidden": [32]}}
+        return api.must("POST", "/v1/jobs", body)["job_id"]
+
+    def ended(job, timeout=180):
+        j = until(f"the end of {job}", lambda: (j := api.must("GET", f"/v1/jobs/{job}"))["state"] in ENDED and j, timeout)
+        if j["state"] != "COMPLETED":
+            raise SystemExit(f"{job}: {j}\n" + api.call("GET", f"/v1/jobs/{job}/log.txt", raw=True)[1].decode())
+        return j
+
+    def digest(job):
+        return p.sql_text("SELECT encode(o.sha256, 'hex') FROM job_object j JOIN object o ON o.tenant_id = j.tenant_id"
+                          f" AND o.object_id = j.object_id AND o.state = 'COMMITTED' WHERE j.job_id = '{plain(job)}'"
+                          " AND j.direction = 'output'")
+
+    def same(job, want, what):
+        got = digest(job)
+        if got != want:
+            raise SystemExit(f"{what}: the model's bytes are {got}, of one machine {want}")
+        print(f"{what}: the same bytes")
+
+    def members(job):
+        return p.sql(f"SELECT m.rank, n.name, m.state FROM attempt_member m JOIN node n USING (node_id)"
+                     f" JOIN attempt a USING (tenant_id, attempt_id) WHERE m.job_id = '{plain(job)}'"
+                     " ORDER BY a.fence DESC, m.rank")
+
+    def attempts(job):
+        return p.sql(f"SELECT fence, state, cause, message FROM attempt WHERE job_id = '{plain(job)}' ORDER BY fence")
+
+    def log_of(job):
+        return api.call("GET", f"/v1/jobs/{job}/log.txt", raw=True)[1].decode()
+
+    # equal
+    one, two = ended(train(1)), ended(train(2))
+    want = digest(one["job_id"])
+    same(two["job_id"], want, "equal")
+    assert sorted(m[1] for m in members(two["job_id"])) == ["dev-1", "second"], members(two["job_id"])
+    assert two["nodes"] == 2 and one["nodes"] == 1 and not members(one["job_id"])
+    assert "rank 0 of 2 machines: all are there" in log_of(two["job_id"]) and "[rank 1]" in log_of(two["job_id"])
+
+    # refused
+    for body, place in (({"nodes": {"min": 3, "max": 2}}, "/nodes/min"), ({"nodes": {"min": 1, "max": 2}}, "/nodes/max"),
+                        ({"nodes": {"min": 2}, "kind": "noop", "spec": {}}, "/nodes"),
+                        ({"nodes": {"min": 2}}, "/spec/accumulate"),
+                        ({"nodes": {"min": 2}, "slots": 4000, "spec": {"dataset_id": data, "accumulate": 2}}, "/nodes")):
+        status, answer = api.call("POST", "/v1/jobs", {"name": "no", "kind": "train", "spec": {"dataset_id": data}, **body})
+        assert status in (400, 422) and answer["errors"][0]["pointer"] == place, (status, answer)
+    print("refused: five times, each with its place")
+
+    # killed
+    want = digest(ended(train(1, 60))["job_id"])
+    job = train(2, 60, max_attempts=50)     # a machine counts as ready for a while after its last word
+    until("both machines train", lambda: "epoch 2" in log_of(job) or api.must("GET", f"/v1/jobs/{job}")["state"] in ENDED, 120)
+    second.kill()
+    third = Machine(p, "third", **BEATS)
+    ended(job, 240)
+    same(job, want, "killed")
+    tries = attempts(job)
+    assert len(tries) > 1 and {t[2] for t in tries[:-1]} == {"machine"} and [t[1] for t in tries].count("SUCCEEDED") == 1, tries
+    assert sorted(m[1] for m in members(job)[:2]) == ["dev-1", "third"], members(job)
+    assert p.sql_text(f"SELECT count(*) FROM job_object WHERE job_id = '{plain(job)}' AND direction = 'output' AND name = 'model'"
+                      " AND object_id IN (SELECT object_id FROM object WHERE state = 'COMMITTED')") == "1"
+
+    # half
+    os.environ["FALAJ_FAULTS"] = "gang_stays_away:100%"
+    third.kill()
+    third.start()
+    until("the machine that stays away", lambda: nodes().get("third"), 60)
+    job = train(2, max_attempts=50)
+    until("the start deadline", lambda: [a for a in attempts(job) if a[3] == "Its machines did not all meet in time"], 120)
+    assert p.sql_text("SELECT count(*) FROM attempt_member WHERE live") == "0" or len(attempts(job)) > 1
+    del os.environ["FALAJ_FAULTS"]
+    third.kill()
+    third.start()
+    ended(job, 240)
+    print("half: freed at the start deadline, then done")
+
+    broken = [r for r in p.sql("SELECT name, violations FROM invariants_check()"
+                               " UNION ALL SELECT name, violations FROM invariants_quota()") if r[1] != "0"]
+    if broken:
+        raise SystemExit(f"invariants: {broken}")
+    p.close()
+
+
+main()
