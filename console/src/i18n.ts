@@ -3,6 +3,7 @@
 import i18next from 'i18next';
 import { initReactI18next } from 'react-i18next';
 import packs, { core } from 'virtual:words';
+import { figures } from './lib/figures.ts';
 import { getPrefs, watchPrefs, type Prefs } from './lib/prefs.ts';
 
 type Lang = Prefs['lang'];
@@ -44,15 +45,18 @@ async function follow(): Promise<void> {
   if (getPrefs().lang === lang && i18next.language !== lang) await i18next.changeLanguage(lang);
 }
 export async function startI18n(): Promise<void> {
-  await i18next.use(initReactI18next).init({
-    lng: 'en',
-    fallbackLng: false,
-    resources: { en: { translation: core } },
-    returnNull: false,
-    interpolation: { escapeValue: false },
-    saveMissing: true,
-    missingKeyHandler: (_l, _n, key) => console.error(`missing key: ${key}`),
-  });
+  await i18next
+    .use(figures)
+    .use(initReactI18next)
+    .init({
+      lng: 'en',
+      fallbackLng: false,
+      resources: { en: { translation: core } },
+      returnNull: false,
+      interpolation: { escapeValue: false, alwaysFormat: true },
+      saveMissing: true,
+      missingKeyHandler: (_l, _n, key) => console.error(`missing key: ${key}`),
+    });
   await follow();
   watchPrefs(() => void follow());
 }

@@ -22,6 +22,8 @@ const meta = z.object({
 export type Meta = z.infer<typeof meta>;
 /** What a served model says of itself. */
 export const metaOf = (answer: unknown): Meta => meta.parse(answer);
+/** A decoder: it goes on from a text, and has no tensors to fill. */
+export const isWriter = (answer: unknown): boolean => meta.safeParse(answer).data?.platform === 'falaj_gpt';
 export interface InferRequest {
   inputs: Tensor[];
 }

@@ -7,8 +7,9 @@ import { change } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { useLive } from '../../api/live.ts';
 import { number } from '../../lib/format.ts';
+import { isWriter } from '../../lib/tensors.ts';
 import { useSession } from '../../shell/session.tsx';
-import { Code, Id, Name, Pairs, shortId, State, Time, To } from '../../ui/bits.tsx';
+import { Called, Code, Id, Name, Pairs, shortId, State, Time, To } from '../../ui/bits.tsx';
 import { TypedConfirm } from '../../ui/dialogs.tsx';
 import { Note } from '../../ui/note.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -32,17 +33,25 @@ export function DeploymentDetail() {
     {},
     { enabled: d?.model_id !== undefined && can('model:read') },
   );
+  const meta = useGet(
+    `/v2/models/${encodeURIComponent(d?.name ?? '')}`,
+    {},
+    { enabled: d?.ready === true && can('deployment:infer') },
+  );
+  const writes = meta.data !== undefined && isWriter(meta.data);
+  const door = d ? `/v2/models/${d.name!}/${writes ? 'generate' : 'infer'}` : '';
+  const asks = writes ? `falaj generate ${d?.name ?? id} 'the water of'` : `falaj infer ${d?.name ?? id} --row 0,0,1`;
   return (
     <Page
       name={d?.name ?? t('nav.deployments')}
       title={<Name>{d?.name ?? id}</Name>}
       crumbs={[[t('nav.deployments'), '/deployments']]}
-      api={[`GET ${path}`, `GET ${path}/stats`, `PATCH ${path}`, ...(d ? [`POST /v2/models/${d.name!}/infer`] : [])]}
+      api={[`GET ${path}`, `GET ${path}/stats`, `PATCH ${path}`, ...(d ? [`POST ${door}`] : [])]}
       cli={[
         `falaj deploy get ${d?.name ?? id}`,
         `falaj deploy roll ${d?.name ?? id} --version 0 --wait`,
         `falaj deploy stats ${d?.name ?? id}`,
-        `falaj infer ${d?.name ?? id} --row 0,0,1`,
+        asks,
       ]}
       actions={
         d &&
@@ -78,7 +87,7 @@ export function DeploymentDetail() {
                   <span key="m">
                     {can('model:read') ? (
                       <To to={`/models/${x.model_id!}`}>
-                        <Name>{model.data?.name ?? shortId(x.model_id)}</Name>
+                        {model.data ? <Called of={model.data} /> : <Code>{shortId(x.model_id)}</Code>}
                       </To>
                     ) : (
                       <Code>{shortId(x.model_id)}</Code>
@@ -99,11 +108,11 @@ export function DeploymentDetail() {
                     ''
                   ),
                 ],
-                [t('deploy.address'), <Code key="a">{`/v2/models/${x.name!}/infer`}</Code>],
+                [t('deploy.address'), <Code key="a">{door}</Code>],
                 [t('col.created'), <Time key="t" at={x.created_at} />],
               ]}
             />
-            <Figures of={x} />
+            <Figures of={x} cli={asks} />
             {can('deployment:infer') && (
               <>
                 <Title headingLevel="h2" size="lg" className="block">

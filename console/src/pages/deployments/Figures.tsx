@@ -137,7 +137,8 @@ function Sums({ of }: { of: Stats }) {
   );
 }
 
-export function Figures({ of }: { of: Schemas['deployment'] }) {
+/** cli: how it is asked from a terminal. */
+export function Figures({ of, cli }: { of: Schemas['deployment']; cli: string }) {
   const { t } = useTranslation();
   const stats = useGet(`/v1/deployments/${encodeURIComponent(of.deployment_id!)}/stats`, {}, { everyMs: PACE_MS });
   if (!of.ready && !stats.data?.per_minute.length) return null;
@@ -149,11 +150,7 @@ export function Figures({ of }: { of: Schemas['deployment'] }) {
       <Answer of={stats}>
         {(s) =>
           s.per_minute.length === 0 ? (
-            <Empty
-              title={t('deploy.noTraffic')}
-              body={t('deploy.noTrafficBody')}
-              cli={`falaj infer ${of.name!} --row 0,0,1`}
-            />
+            <Empty title={t('deploy.noTraffic')} body={t('deploy.noTrafficBody')} cli={cli} />
           ) : (
             <>
               <p className="lead">

@@ -19,6 +19,7 @@ import { useGet } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';
 import {
   isText,
+  isWriter,
   metaOf,
   sharesOf,
   snippets,
@@ -41,10 +42,8 @@ import { Writing } from './Writing.tsx';
 
 export function Playground({ of }: { of: Schemas['deployment'] }) {
   const meta = useGet(`/v2/models/${encodeURIComponent(of.name!)}`);
-  return <Answer of={meta}>{(m) => <ByKind of={of} meta={metaOf(m)} />}</Answer>;
+  return <Answer of={meta}>{(m) => (isWriter(m) ? <Writing of={of} /> : <Asking of={of} meta={metaOf(m)} />)}</Answer>;
 }
-const ByKind = ({ of, meta }: { of: Schemas['deployment']; meta: Meta }) =>
-  meta.platform === 'falaj_gpt' ? <Writing of={of} /> : <Asking of={of} meta={meta} />;
 const textOf = (request: InferRequest, name: string): string => {
   const t = request.inputs.find((i) => i.name === name);
   const data = (t?.data ?? []).map((x) => (typeof x === 'boolean' ? Number(x) : x));
