@@ -67,7 +67,13 @@ static enum errc read_attr(struct arena *a, struct str message, struct onnx_attr
             if (f.wire == PB_FIXED32)
                 ret->floats[ret->float_count++] = (double)bits.f;
             break;
-        case 9: ret->string_count++; break;
+        case 9:
+            if (!ret->strings)
+                TRY(list(a, message, 9, ONNX_STRINGS_MAX, sizeof *ret->strings, "words of an attribute", (void **)&ret->strings,
+                         e));
+            if (pb_want(&p, &f, PB_BYTES))
+                ret->strings[ret->string_count++] = f.bytes;
+            break;
         default: break;
         }
     }

@@ -14,6 +14,7 @@
 enum {
     ONNX_NODES_MAX = 20000,
     ONNX_TENSORS_MAX = 65536,
+    ONNX_STRINGS_MAX = 1 << 22,
     ONNX_LIST_MAX = 1024,       /* inputs, outputs and attributes of one node; inputs and outputs of the model */
     ONNX_DIMS_MAX = 6,
     ONNX_NAME_MAX = 512
@@ -41,6 +42,7 @@ struct onnx_attr {
     const struct onnx_tensor *t;
     int64_t *ints;
     double *floats;
+    struct str *strings;
     size_t int_count, float_count, string_count;
 };
 

@@ -98,7 +98,7 @@ static inline void kit_real(struct buf *attrs, const char *name, float v)
 }
 static inline void kit_ints(struct buf *attrs, const char *name, const int64_t *v, size_t n)
 {
-    struct buf a = BUF(256);
+    struct buf a = BUF(KIT_BYTES);
     pb_add_text(&a, 1, name);
     for (size_t i = 0; i < n; i++)
         pb_add_number(&a, 8, (uint64_t)v[i]);
