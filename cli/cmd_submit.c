@@ -27,7 +27,7 @@ static int whole_spec(struct cli *c, struct buf *b)
     return CLI_OK;
 }
 
-/* "afterok:JOB:JOB,after:JOB", as sbatch takes it, into a list of the request. */
+/* "afterok:JOB:JOB,after:ARRAY", as sbatch takes it, into a list of the request. */
 static int add_dependencies(struct cli *c, const char *text, struct buf *b)
 {
     struct str rest = str_c(text), group, type, id;
@@ -42,7 +42,7 @@ static int add_dependencies(struct cli *c, const char *text, struct buf *b)
             has_id = str_cut(group, ':', &id, &group);
             buf_add_c(b, is_first ? "{\"type\":" : ",{\"type\":");
             buf_add_json(b, type);
-            buf_add_c(b, ",\"job_id\":");
+            buf_add_c(b, str_starts(id, "arr_") ? ",\"array_id\":" : ",\"job_id\":");
             buf_add_json(b, id);
             buf_add_char(b, '}');
             is_first = false;

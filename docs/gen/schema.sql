@@ -13,6 +13,13 @@ CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public;
 -- Name: EXTENSION pg_trgm; Type: COMMENT; Schema: -; Owner: 
 COMMENT ON EXTENSION pg_trgm IS 'text similarity measurement and index searching based on trigrams';
 
+-- Name: array_wait_put(uuid[], uuid[], uuid[], text[]); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.array_wait_put(tenants uuid[], jobs uuid[], arrays uuid[], types text[]) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.array_wait_put(tenants uuid[], jobs uuid[], arrays uuid[], types text[]) OWNER TO falaj_system;
+
 -- Name: attempt_members(); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.attempt_members() RETURNS trigger
     LANGUAGE plpgsql
@@ -1193,6 +1200,21 @@ CREATE TABLE public.approval_decision (
 );
 ALTER TABLE ONLY public.approval_decision FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.approval_decision OWNER TO falaj_owner;
+
+-- Name: array_dependency; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.array_dependency (
+    tenant_id uuid NOT NULL,
+    job_id uuid NOT NULL,
+    array_id uuid NOT NULL,
+    type text NOT NULL,
+    open boolean DEFAULT true NOT NULL,
+    CONSTRAINT array_dependency_type_check CHECK ((type = ANY (ARRAY['after'::text, 'afterany'::text, 'afterok'::text, 'afternotok'::text])))
+);
+ALTER TABLE ONLY public.array_dependency FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.array_dependency OWNER TO falaj_owner;
+
+-- Name: TABLE array_dependency; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON TABLE public.array_dependency IS 'Jobs that wait for an array';
 
 -- Name: array_task; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.array_task (
@@ -3646,6 +3668,10 @@ ALTER TABLE ONLY public.approval_decision
 ALTER TABLE ONLY public.approval
     ADD CONSTRAINT approval_pkey PRIMARY KEY (tenant_id, approval_id);
 
+-- Name: array_dependency array_dependency_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.array_dependency
+    ADD CONSTRAINT array_dependency_pkey PRIMARY KEY (tenant_id, job_id, array_id, type);
+
 -- Name: array_task array_task_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.array_task
     ADD CONSTRAINT array_task_pkey PRIMARY KEY (tenant_id, array_id, task_index, try);
@@ -4209,6 +4235,9 @@ CREATE INDEX app_user_state_name ON public.app_user USING btree (tenant_id, stat
 -- Name: approval_pending; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE UNIQUE INDEX approval_pending ON public.approval USING btree (tenant_id, kind, subject) WHERE (state = 'PENDING'::text);
 
+-- Name: array_dependency_open; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX array_dependency_open ON public.array_dependency USING btree (tenant_id, array_id) WHERE open;
+
 -- Name: array_task_again; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX array_task_again ON public.array_task USING btree (tenant_id, array_id, task_index) WHERE again;
 
@@ -4536,6 +4565,10 @@ ALTER TABLE public.approval ENABLE ALWAYS TRIGGER audit_shadow;
 -- Name: approval_decision audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.approval_decision FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.approval_decision ENABLE ALWAYS TRIGGER audit_shadow;
+
+-- Name: array_dependency audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.array_dependency FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.array_dependency ENABLE ALWAYS TRIGGER audit_shadow;
 
 -- Name: array_task audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.array_task FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -4936,6 +4969,10 @@ ALTER TABLE public.approval ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 -- Name: approval_decision audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.approval_decision FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.approval_decision ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
+-- Name: array_dependency audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.array_dependency FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.array_dependency ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
 -- Name: array_task audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.array_task FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -5421,6 +5458,14 @@ ALTER TABLE ONLY public.approval_decision
 -- Name: approval approval_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.approval
     ADD CONSTRAINT approval_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenant(tenant_id);
+
+-- Name: array_dependency array_dependency_tenant_id_array_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.array_dependency
+    ADD CONSTRAINT array_dependency_tenant_id_array_id_fkey FOREIGN KEY (tenant_id, array_id) REFERENCES public.job_array(tenant_id, array_id);
+
+-- Name: array_dependency array_dependency_tenant_id_job_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.array_dependency
+    ADD CONSTRAINT array_dependency_tenant_id_job_id_fkey FOREIGN KEY (tenant_id, job_id) REFERENCES public.job(tenant_id, job_id);
 
 -- Name: array_task array_task_tenant_id_array_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.array_task
@@ -5910,6 +5955,9 @@ ALTER TABLE public.approval ENABLE ROW LEVEL SECURITY;
 -- Name: approval_decision; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.approval_decision ENABLE ROW LEVEL SECURITY;
 
+-- Name: array_dependency; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.array_dependency ENABLE ROW LEVEL SECURITY;
+
 -- Name: array_task; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.array_task ENABLE ROW LEVEL SECURITY;
 
@@ -6008,6 +6056,11 @@ ALTER TABLE public.idempotency ENABLE ROW LEVEL SECURITY;
 
 -- Name: identity_provider; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.identity_provider ENABLE ROW LEVEL SECURITY;
+
+-- Name: array_dependency in_projects; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY in_projects ON public.array_dependency AS RESTRICTIVE TO falaj_app USING ((public.projects_all() OR (EXISTS ( SELECT
+   FROM public.job j
+  WHERE ((j.tenant_id = array_dependency.tenant_id) AND (j.job_id = array_dependency.job_id))))));
 
 -- Name: array_task in_projects; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY in_projects ON public.array_task AS RESTRICTIVE TO falaj_app USING ((public.projects_all() OR (EXISTS ( SELECT
@@ -6209,6 +6262,9 @@ CREATE POLICY own_tenant ON public.approval TO falaj_app USING ((tenant_id = (cu
 
 -- Name: approval_decision own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.approval_decision TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
+
+-- Name: array_dependency own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY own_tenant ON public.array_dependency TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
 -- Name: array_task own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.array_task TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
@@ -6510,6 +6566,9 @@ CREATE POLICY system ON public.approval TO falaj_owner, falaj_system, falaj_work
 -- Name: approval_decision system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.approval_decision TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
+-- Name: array_dependency system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.array_dependency TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
 -- Name: array_task system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.array_task TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
@@ -6791,6 +6850,11 @@ GRANT USAGE ON SCHEMA public TO falaj_scheduler;
 GRANT USAGE ON SCHEMA public TO falaj_sequencer;
 GRANT USAGE ON SCHEMA public TO falaj_retention;
 
+-- Name: FUNCTION array_wait_put(tenants uuid[], jobs uuid[], arrays uuid[], types text[]); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.array_wait_put(tenants uuid[], jobs uuid[], arrays uuid[], types text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.array_wait_put(tenants uuid[], jobs uuid[], arrays uuid[], types text[]) TO falaj_app;
+GRANT ALL ON FUNCTION public.array_wait_put(tenants uuid[], jobs uuid[], arrays uuid[], types text[]) TO falaj_scheduler;
+
 -- Name: FUNCTION audit_cluster(); Type: ACL; Schema: public; Owner: falaj_owner
 REVOKE ALL ON FUNCTION public.audit_cluster() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.audit_cluster() TO falaj_system;
@@ -6977,6 +7041,7 @@ GRANT ALL ON FUNCTION public.job_find(t uuid, below uuid, floor uuid, is_queued 
 -- Name: FUNCTION job_nodes_put(tenants uuid[], jobs uuid[], nodess bigint[]); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.job_nodes_put(tenants uuid[], jobs uuid[], nodess bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.job_nodes_put(tenants uuid[], jobs uuid[], nodess bigint[]) TO falaj_app;
+GRANT ALL ON FUNCTION public.job_nodes_put(tenants uuid[], jobs uuid[], nodess bigint[]) TO falaj_scheduler;
 
 -- Name: FUNCTION job_read_many(tenants uuid[], jobs uuid[]); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.job_read_many(tenants uuid[], jobs uuid[]) FROM PUBLIC;
@@ -7238,6 +7303,11 @@ GRANT SELECT,UPDATE ON TABLE public.approval TO falaj_scheduler;
 
 -- Name: TABLE approval_decision; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,INSERT ON TABLE public.approval_decision TO falaj_app;
+
+-- Name: TABLE array_dependency; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,INSERT,DELETE ON TABLE public.array_dependency TO falaj_system;
+GRANT SELECT,DELETE ON TABLE public.array_dependency TO falaj_app;
+GRANT SELECT,UPDATE ON TABLE public.array_dependency TO falaj_scheduler;
 
 -- Name: TABLE array_task; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.array_task TO falaj_system;

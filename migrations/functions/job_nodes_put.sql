@@ -5,4 +5,4 @@ CREATE OR REPLACE FUNCTION job_nodes_put(tenants uuid[], jobs uuid[], nodess big
 LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
   UPDATE job SET nodes = i.nodes FROM unnest(tenants, jobs, nodess) AS i(tenant_id, job_id, nodes)
    WHERE job.tenant_id = i.tenant_id AND job.job_id = i.job_id AND job.submitted_xid = pg_current_xact_id() $$;
-SELECT falaj_system_function('job_nodes_put', 'falaj_app');
+SELECT falaj_system_function('job_nodes_put', 'falaj_app', 'falaj_scheduler');

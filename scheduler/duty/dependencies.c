@@ -10,9 +10,10 @@
 
 struct waiter { struct uuid tenant_id, job_id; };
 SCHEMA_OF(waiter, "A job that waited", FIELD(waiter, tenant_id, 0, .doc = "Tenant"), FIELD(waiter, job_id, 0, .doc = "Job"));
-struct look { bool some_met, some_hopeless; };
+struct look { bool some_met, some_hopeless, some_wait_for_arrays; };
 SCHEMA_OF(look, "What a look found", FIELD(look, some_met, 0, .doc = "Rows to close"),
-    FIELD(look, some_hopeless, 0, .doc = "Jobs to reject"));
+    FIELD(look, some_hopeless, 0, .doc = "Jobs to reject"),
+    FIELD(look, some_wait_for_arrays, 0, .doc = "Rows of arrays to look at"));
 struct hopeless { struct uuid tenant_id, job_id, on_job_id; int64_t version; struct str type, ended; };
 SCHEMA_OF(hopeless, "A job that waits for what never comes", FIELD(hopeless, tenant_id, 0, .doc = "Tenant"),
     FIELD(hopeless, job_id, 0, .doc = "Job"), FIELD(hopeless, on_job_id, 0, .doc = "What it waits for"),
@@ -38,7 +39,8 @@ static const struct stmt dependencies_look = { .name = "dependencies_look", .par
     "          AND d.type = ANY (m.met) LIMIT 1) x) AS some_met,\n"
     "       EXISTS (SELECT FROM m CROSS JOIN LATERAL (SELECT FROM job_dependency d JOIN job j\n"
     "            ON j.tenant_id = d.tenant_id AND j.job_id = d.job_id WHERE " IS_OF_M "\n"
-    "          AND d.type = m.never AND j.state = 'PENDING' LIMIT 1) x WHERE m.ended IS NOT NULL) AS some_hopeless" };
+    "          AND d.type = m.never AND j.state = 'PENDING' LIMIT 1) x WHERE m.ended IS NOT NULL) AS some_hopeless,\n"
+    "       EXISTS (SELECT FROM array_dependency WHERE open) AS some_wait_for_arrays" };
 static const struct stmt dependencies_close = { .name = "dependencies_close", .params = "i", .row = &waiter_schema,
     .card = CARD_MANY, .sql =
     "UPDATE job_dependency u SET open = false FROM (\n"
@@ -66,7 +68,8 @@ static const struct stmt dependencies_free = { .name = "dependencies_free", .par
     "       reason = CASE WHEN NOT queued THEN reason WHEN begin_at > clock_timestamp() THEN 'BeginTime' ELSE 'Resources' END\n"
     "  FROM unnest($1, $2) AS i(tenant_id, job_id)\n"
     " WHERE job.tenant_id = i.tenant_id AND job.job_id = i.job_id AND job.not_before = 'infinity'\n"
-    "   AND NOT EXISTS (SELECT FROM job_dependency d WHERE d.tenant_id = i.tenant_id AND d.job_id = i.job_id AND d.open)" };
+    "   AND NOT EXISTS (SELECT FROM job_dependency d WHERE d.tenant_id = i.tenant_id AND d.job_id = i.job_id AND d.open)\n"
+    "   AND NOT EXISTS (SELECT FROM array_dependency d WHERE d.tenant_id = i.tenant_id AND d.job_id = i.job_id AND d.open)" };
 static const struct stmt dependencies_hopeless = { .name = "dependencies_hopeless", .params = "i", .row = &hopeless_schema,
     .card = CARD_MANY, .sql =
     MOVED
@@ -76,14 +79,41 @@ static const struct stmt dependencies_hopeless = { .name = "dependencies_hopeles
     " WHERE m.ended IS NOT NULL AND j.state = 'PENDING'\n"
     " ORDER BY m.tenant_id, d.job_id, m.on_job_id LIMIT $1 FOR NO KEY UPDATE OF j SKIP LOCKED" };
 
-const struct stmt *const dependencies_stmts[] = { &dependencies_look, &dependencies_close, &dependencies_end,
-                                                  &dependencies_lock, &dependencies_free, &dependencies_hopeless, NULL };
+/* Of jobs that wait for an array as a whole. */
+#define ARRAY_MOVED "array_dependency d JOIN job_array a ON a.tenant_id = d.tenant_id AND a.array_id = d.array_id"
+#define ARRAY_MET \
+    "CASE d.type WHEN 'after' THEN a.started > 0 OR a.ended_at IS NOT NULL WHEN 'afterany' THEN a.ended_at IS NOT NULL\n" \
+    "   WHEN 'afterok' THEN a.completed = a.total ELSE a.ended_at IS NOT NULL AND a.completed < a.total END"
+static const struct stmt dependencies_close_arrays = { .name = "dependencies_close_arrays", .params = "i", .row = &waiter_schema,
+    .card = CARD_MANY, .sql =
+    "UPDATE array_dependency u SET open = false FROM (\n"
+    "  SELECT d.tenant_id, d.job_id, d.array_id, d.type FROM " ARRAY_MOVED " WHERE d.open AND " ARRAY_MET " LIMIT $1) x\n"
+    " WHERE u.tenant_id = x.tenant_id AND u.job_id = x.job_id AND u.array_id = x.array_id AND u.type = x.type AND u.open\n"
+    "RETURNING u.tenant_id, u.job_id" };
+static const struct stmt dependencies_hopeless_arrays = { .name = "dependencies_hopeless_arrays", .params = "i",
+    .row = &hopeless_schema, .card = CARD_MANY, .sql =
+    "SELECT d.tenant_id, d.job_id, d.array_id AS on_job_id, j.version, d.type,\n"
+    "       format('%s of %s completed', a.completed, a.total) AS ended FROM " ARRAY_MOVED "\n"
+    "  JOIN job j ON j.tenant_id = d.tenant_id AND j.job_id = d.job_id\n"
+    " WHERE d.open AND a.ended_at IS NOT NULL AND NOT " ARRAY_MET " AND j.state = 'PENDING'\n"
+    " ORDER BY d.tenant_id, d.job_id, d.array_id LIMIT $1 FOR NO KEY UPDATE OF j SKIP LOCKED" };
+static const struct stmt dependencies_end_arrays = { .name = "dependencies_end_arrays", .params = "i", .card = CARD_NONE, .sql =
+    "UPDATE array_dependency u SET open = false FROM (\n"
+    "  SELECT d.tenant_id, d.job_id, d.array_id, d.type FROM array_dependency d\n"
+    "    JOIN job j ON j.tenant_id = d.tenant_id AND j.job_id = d.job_id WHERE d.open AND j.ended IS NOT NULL LIMIT $1) x\n"
+    " WHERE u.tenant_id = x.tenant_id AND u.job_id = x.job_id AND u.array_id = x.array_id AND u.type = x.type" };
 
-static enum errc close_met(struct work *w, int64_t limit, int64_t *ret, struct err *e)
+const struct stmt *const dependencies_stmts[] = { &dependencies_look, &dependencies_close, &dependencies_end,
+                                                  &dependencies_lock, &dependencies_free, &dependencies_hopeless,
+                                                  &dependencies_close_arrays, &dependencies_hopeless_arrays,
+                                                  &dependencies_end_arrays, NULL };
+
+/* close: of either kind. */
+static enum errc close_met(struct work *w, const struct stmt *close, int64_t limit, int64_t *ret, struct err *e)
 {
     struct slice rows = { 0 }, locked = { 0 };
-    TRY(db_many(w->tx, &dependencies_close, ARGS(A_I64(limit)), &rows, (size_t)limit, e));
-    *ret = (int64_t)rows.n;
+    TRY(db_many(w->tx, close, ARGS(A_I64(limit)), &rows, (size_t)limit, e));
+    *ret += (int64_t)rows.n;
     if (!rows.n)
         return ERR_OK;
     const struct waiter *r = rows.items;
@@ -96,12 +126,14 @@ static enum errc close_met(struct work *w, int64_t limit, int64_t *ret, struct e
                    e);
 }
 
-static enum errc reject_hopeless(struct work *w, int64_t limit, int64_t *ret, struct err *e)
+/* look: of either kind, of which prefix and word say what is waited for. */
+static enum errc reject_hopeless(struct work *w, const struct stmt *look, const char *prefix, const char *ended, int64_t limit,
+                                 int64_t *ret, struct err *e)
 {
     struct slice rows = { 0 };
     struct audit_rows encoded;
     size_t n = 0;
-    TRY(db_many(w->tx, &dependencies_hopeless, ARGS(A_I64(limit)), &rows, (size_t)limit, e));
+    TRY(db_many(w->tx, look, ARGS(A_I64(limit)), &rows, (size_t)limit, e));
     const struct hopeless *h = rows.items;
     struct job_move *moves = ARENA_ARRAY(w->arena, struct job_move, rows.n + 1);
     struct audit_event *evs = ARENA_ARRAY(w->arena, struct audit_event, rows.n + 1);
@@ -117,11 +149,11 @@ static enum errc reject_hopeless(struct work *w, int64_t limit, int64_t *ret, st
         evs[n].rule = STR("dependency");
         moves[n++] = (struct job_move){ .tenant_id = h[i].tenant_id, .job_id = h[i].job_id, .event = JE_REJECT,
             .version = h[i].version, .fence = JOB_ANY_FENCE,
-            .message = str_fmt(w->arena, "%.*s %.*s can never be met: that job ended as %.*s", STR_ARG(h[i].type),
-                               STR_ARG(id_text(w->arena, "job", h[i].on_job_id)), STR_ARG(h[i].ended)) };
+            .message = str_fmt(w->arena, "%.*s %.*s can never be met: %s %.*s", STR_ARG(h[i].type),
+                               STR_ARG(id_text(w->arena, prefix, h[i].on_job_id)), ended, STR_ARG(h[i].ended)) };
         booking_add(b, h[i].tenant_id);
     }
-    *ret = (int64_t)n;
+    *ret += (int64_t)n;
     if (!n)
         return ERR_OK;
     TRY(audit_encode_many(w->arena, evs, n, &encoded, e));
@@ -140,8 +172,13 @@ enum errc dependencies_pass(struct work *w, int64_t limit, struct dependencies_r
     *ret = (struct dependencies_result){ 0 };
     TRY(db_one(w->tx, &dependencies_look, NULL, 0, &found, e));
     if (found.some_met)
-        TRY(close_met(w, limit, &ret->closed, e));
-    return found.some_hopeless ? reject_hopeless(w, limit, &ret->rejected, e) : ERR_OK;
+        TRY(close_met(w, &dependencies_close, limit, &ret->closed, e));
+    if (found.some_hopeless)
+        TRY(reject_hopeless(w, &dependencies_hopeless, "job", "that job ended as", limit, &ret->rejected, e));
+    if (!found.some_wait_for_arrays)
+        return ERR_OK;
+    TRY(close_met(w, &dependencies_close_arrays, limit, &ret->closed, e));
+    return reject_hopeless(w, &dependencies_hopeless_arrays, "arr", "that array ended with", limit, &ret->rejected, e);
 }
 
 enum errc dependencies_tidy(struct work *w, int64_t limit, int64_t *ret_n, struct err *e)
@@ -149,5 +186,5 @@ enum errc dependencies_tidy(struct work *w, int64_t limit, int64_t *ret_n, struc
     struct slice rows = { 0 };
     TRY(db_many(w->tx, &dependencies_end, ARGS(A_I64(limit)), &rows, (size_t)limit, e));
     *ret_n = (int64_t)rows.n;
-    return ERR_OK;
+    return db_exec(w->tx, &dependencies_end_arrays, ARGS(A_I64(limit)), NULL, e);
 }

@@ -10,17 +10,21 @@ enum { EDGES_MAX = 20000 };
 
 const char *const dependency_type_names[] = { "after", "afterany", "afterok", "afternotok", NULL };
 
-SCHEMA_EXTERN(dependency, "A job to wait for",
+SCHEMA_EXTERN(dependency, "A job or an array of jobs to wait for",
     FIELD_ENUM(dependency, type, F_REQ, dependency_type_names,
                .doc = "after: it has started or ended; afterany: ended; afterok: COMPLETED; afternotok: ended in any other way"),
-    FIELD_ID(dependency, job_id, "job", F_REQ, .doc = "That job"));
+    FIELD_ID(dependency, job_id, "job", 0, .doc = "That job"),
+    FIELD_ID(dependency, array_id, "arr", 0, .doc = "That array instead; when a job is submitted alone"));
 SCHEMA_EXTERN(dependency_row, "A job that is waited for",
     FIELD_ENUM(dependency_row, type, 0, dependency_type_names, .doc = "Until when"),
-    FIELD_ID(dependency_row, job_id, "job", F_ALWAYS, .doc = "That job"),
+    FIELD_ID(dependency_row, job_id, "job", 0, .doc = "That job"),
+    FIELD_ID(dependency_row, array_id, "arr", 0, .doc = "That array, where it is one"),
     FIELD(dependency_row, state, F_ALWAYS, .doc = "Where it is in its life"),
     FIELD(dependency_row, open, 0, .doc = "Not met yet"));
 struct known { struct uuid job_id; };
 SCHEMA_OF(known, "A job that is there", FIELD(known, job_id, 0, .doc = "The job"));
+struct known_array { struct uuid array_id; };
+SCHEMA_OF(known_array, "An array that is there", FIELD(known_array, array_id, 0, .doc = "The array"));
 struct place { struct str state; };
 SCHEMA_OF(place, "Where a job stands", FIELD(place, state, 0, .doc = "State"));
 SCHEMA_OF(wait_edge, "Who waits for whom", FIELD(wait_edge, job_id, 0, .doc = "Who"),
@@ -30,9 +34,18 @@ static const struct stmt dependency_known = { .name = "dependency_known", .param
     .card = CARD_MANY, .sql = "SELECT job_id FROM job WHERE tenant_id = $1 AND job_id = ANY ($2)" };
 static const struct stmt dependency_rows = { .name = "dependency_rows", .params = "uui", .row = &dependency_row_schema,
     .card = CARD_MANY, .sql =
-    "SELECT d.type, d.on_job_id AS job_id, j.state, d.open FROM job_dependency d\n"
+    "SELECT d.type, d.on_job_id AS job_id, NULL::uuid AS array_id, j.state, d.open FROM job_dependency d\n"
     "  JOIN job j ON j.tenant_id = d.tenant_id AND j.job_id = d.on_job_id\n"
-    " WHERE d.tenant_id = $1 AND d.job_id = $2 ORDER BY d.on_job_id, d.type LIMIT $3" };
+    " WHERE d.tenant_id = $1 AND d.job_id = $2\n"
+    "UNION ALL\n"
+    "SELECT d.type, NULL, d.array_id, CASE WHEN a.cancelled_at IS NOT NULL THEN 'CANCELLED' WHEN a.ended_at IS NULL THEN 'OPEN'\n"
+    "                                      ELSE 'ENDED' END, d.open\n"
+    "  FROM array_dependency d JOIN job_array a ON a.tenant_id = d.tenant_id AND a.array_id = d.array_id\n"
+    " WHERE d.tenant_id = $1 AND d.job_id = $2 ORDER BY 2, 3, 1 LIMIT $3" };
+static const struct stmt dependency_arrays = { .name = "dependency_arrays", .params = "uU", .row = &known_array_schema,
+    .card = CARD_MANY, .sql = "SELECT array_id FROM job_array WHERE tenant_id = $1 AND array_id = ANY ($2)" };
+static const struct stmt dependency_drop_arrays = { .name = "dependency_drop_arrays", .params = "uu", .card = CARD_NONE, .sql =
+    "DELETE FROM array_dependency WHERE tenant_id = $1 AND job_id = $2" };
 static const struct stmt dependency_turn = { .name = "dependency_turn", .params = "u", .card = CARD_NONE, .sql =
     "SELECT pg_advisory_xact_lock(hashtextextended('job_dependency', hashtextextended($1::text, 0)))" };
 static const struct stmt dependency_hold = { .name = "dependency_hold", .params = "uu", .row = &place_schema,
@@ -59,7 +72,36 @@ static const struct stmt dependency_wait = { .name = "dependency_wait", .params 
     " WHERE tenant_id = $1 AND job_id = $2" };
 
 const struct stmt *const dependency_stmts[] = { &dependency_known, &dependency_rows, &dependency_turn, &dependency_hold,
-                                                &dependency_reach, &dependency_drop, &dependency_add, &dependency_wait, NULL };
+                                                &dependency_reach, &dependency_drop, &dependency_add, &dependency_wait,
+                                                &dependency_arrays, &dependency_drop_arrays, NULL };
+
+/* One of the two is named, and an array is there. */
+static enum errc check_named(struct work *w, const struct dependency *d, size_t n, struct err *e)
+{
+    struct slice rows = { 0 };
+    size_t narrays = 0;
+    for (size_t i = 0; i < n; i++) {
+        narrays += !uuid_is_nil(d[i].array_id);
+        if (uuid_is_nil(d[i].job_id) != uuid_is_nil(d[i].array_id))
+            continue;
+        FAIL(e, INVALID, "names either a job or an array to wait for");
+        return err_field(e, "/dependencies/%zu/job_id", i);
+    }
+    if (!narrays)
+        return ERR_OK;
+    TRY(db_many(w->tx, &dependency_arrays, ARGS(A_UUID(w->tenant_id), A_UUIDS_OF(d, n, array_id)), &rows, n, e));
+    const struct known_array *k = rows.items;
+    for (size_t i = 0; i < n; i++) {
+        bool is_there = uuid_is_nil(d[i].array_id);
+        for (size_t j = 0; j < rows.n; j++)
+            is_there |= uuid_eq(k[j].array_id, d[i].array_id);
+        if (!is_there) {
+            FAIL(e, INVALID, "There is no array %.*s to wait for", STR_ARG(id_text(w->arena, "arr", d[i].array_id)));
+            return err_field(e, "/dependencies/%zu/array_id", i);
+        }
+    }
+    return ERR_OK;
+}
 
 enum errc dependency_check(struct work *w, const struct slice *list, struct err *e)
 {
@@ -67,10 +109,11 @@ enum errc dependency_check(struct work *w, const struct slice *list, struct err 
     struct slice rows = { 0 };
     if (!list->n)
         return ERR_OK;
+    TRY(check_named(w, d, list->n, e));
     TRY(db_many(w->tx, &dependency_known, ARGS(A_UUID(w->tenant_id), A_UUIDS_OF(d, list->n, job_id)), &rows, list->n, e));
     const struct known *k = rows.items;
     for (size_t i = 0; i < list->n; i++) {
-        bool is_there = false;
+        bool is_there = !uuid_is_nil(d[i].array_id);
         for (size_t j = 0; j < rows.n; j++)
             is_there |= uuid_eq(k[j].job_id, d[i].job_id);
         if (!is_there) {
@@ -125,9 +168,15 @@ enum errc dependency_set(struct work *w, struct uuid job_id, const struct slice 
     if (stands < 0 || !job_state_waits((enum job_state)stands))
         return FAIL(e, CONFLICT, "The job waits no more (%.*s)", STR_ARG(at.state));
     TRY(dependency_check(w, list, e));
+    for (size_t i = 0; i < list->n; i++)
+        if (!uuid_is_nil(d[i].array_id)) {
+            FAIL(e, INVALID, "A job is told to wait for an array when it is submitted, and not later");
+            return err_field(e, "/dependencies/%zu/array_id", i);
+        }
     if (list->n)
         TRY(refuse_cycle(w, job_id, list, e));
     db_queue(w->tx, &dependency_drop, ARGS(A_UUID(w->tenant_id), A_UUID(job_id)), false);
+    db_queue(w->tx, &dependency_drop_arrays, ARGS(A_UUID(w->tenant_id), A_UUID(job_id)), false);
     if (list->n)
         db_queue(w->tx, &dependency_add, ARGS(A_UUID(w->tenant_id), A_UUID(job_id), A_UUIDS_OF(d, list->n, job_id),
                                               A_STRS(types, list->n)), false);
@@ -141,6 +190,7 @@ struct str dependency_words(const struct slice *rows, struct arena *a)
     for (size_t i = 0; i < rows->n; i++)
         if (r[i].open)
             all = str_fmt(a, "%.*s%s%s %.*s (%.*s)", STR_ARG(all), all.len ? "; " : "", dependency_type_names[r[i].type],
-                          STR_ARG(id_text(a, "job", r[i].job_id)), STR_ARG(r[i].state));
+                          STR_ARG(uuid_is_nil(r[i].job_id) ? id_text(a, "arr", r[i].array_id) : id_text(a, "job", r[i].job_id)),
+                          STR_ARG(r[i].state));
     return all;
 }

@@ -4,6 +4,8 @@
  *     afterany    it has ended, however
  *     afterok     it is COMPLETED
  *     afternotok  it has ended in any other way
+ * The other one may be an array of jobs (job_array.h): it has started when its first task has, and is COMPLETED when all its
+ * tasks are. Only a submission names arrays, so nothing can wait for itself by way of one.
  * A job that waits for others has the reason Dependency and is not placed. The leader's pass (duty/dependencies.h) closes what is
  * met and rejects a job of which one can never be met. Nobody waits for itself by any way: a change that would make that is
  * refused with the cycle. In the tenant's transaction; dependency_set locks the tenant's dependencies, then the job's row.
@@ -19,20 +21,20 @@ extern const char *const dependency_type_names[];
 
 struct dependency {
     int type;                           /* enum dependency_type */
-    struct uuid job_id;                 /* the one that is waited for */
+    struct uuid job_id, array_id;       /* the one that is waited for: either */
 };
 extern const struct schema dependency_schema;
 
 /* As it is now. */
 struct dependency_row {
     int type;
-    struct uuid job_id;
-    struct str state;                   /* of that job */
+    struct uuid job_id, array_id;       /* one of them */
+    struct str state;                   /* of that job or array */
     bool open;                          /* not met */
 };
 extern const struct schema dependency_row_schema;
 
-/* Every one names a job that the caller sees. */
+/* Every one names a job or an array that the caller sees. */
 enum errc dependency_check(struct work *w, const struct slice *list, struct err *e) MUST_CHECK;
 /* ret: struct dependency_row. */
 enum errc dependency_list(struct work *w, struct uuid job_id, struct slice *ret, struct err *e) MUST_CHECK;

@@ -97,10 +97,13 @@ static const struct stmt job_retry_put = { .name = "job_retry_put", .params = "U
 
 static const struct stmt job_nodes_put = { .name = "job_nodes_put", .params = "UUI", .card = CARD_NONE, .sql =
     "SELECT job_nodes_put($1, $2, $3)" };
+static const struct stmt array_wait_put = { .name = "array_wait_put", .params = "UUUS", .card = CARD_NONE, .sql =
+    "SELECT array_wait_put($1, $2, $3, $4)" };
 
 const struct stmt *const job_stmts[] = { &job_submit_many_stmt, &job_read_many_stmt, &job_get_stmt, &job_events_stmt,
-                                         &job_cancel_request, &job_holder, &job_retry_put, &job_nodes_put, NULL };
-const struct stmt *const job_submit_stmts[] = { &job_submit_many_stmt, &job_retry_put, &job_nodes_put, NULL };
+                                         &job_cancel_request, &job_holder, &job_retry_put, &job_nodes_put, &array_wait_put,
+                                         NULL };
+const struct stmt *const job_submit_stmts[] = { &job_submit_many_stmt, &job_retry_put, &job_nodes_put, &array_wait_put, NULL };
 
 struct flat_input {
     int64_t ord;
@@ -137,9 +140,19 @@ static size_t flatten_dependencies(struct db_tx *tx, struct job_submission **ite
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < items[i]->dependencies.n; j++) {
             const struct dependency *d = (const struct dependency *)items[i]->dependencies.items + j;
-            (*ret)[k++] = (struct flat_dependency){ (int64_t)i + 1, str_c(dependency_type_names[d->type]), d->job_id };
+            if (uuid_is_nil(d->array_id))
+                (*ret)[k++] = (struct flat_dependency){ (int64_t)i + 1, str_c(dependency_type_names[d->type]), d->job_id };
         }
-    return total;
+    return k;
+}
+
+static bool waits_for_array(const struct job_submission *s)
+{
+    const struct dependency *d = s->dependencies.items;
+    bool is = false;
+    for (size_t i = 0; i < s->dependencies.n; i++)
+        is |= !uuid_is_nil(d[i].array_id);
+    return is;
 }
 
 static enum job_verdict verdict_of(struct str s)
@@ -153,9 +166,31 @@ static enum job_verdict verdict_of(struct str s)
 bool job_repo_is_single(struct job_submission **it, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (it[i]->job.retry.text.ptr || it[i]->job.nodes > 1)
+        if (it[i]->job.retry.text.ptr || it[i]->job.nodes > 1 || waits_for_array(it[i]))
             return false;
     return true;
+}
+
+struct array_wait { struct uuid tenant_id, job_id, array_id; struct str type; };
+
+/* Of those that were stored. */
+static enum errc put_array_waits(struct db_tx *tx, struct job_submission **it, size_t n, struct err *e)
+{
+    size_t total = 0, k = 0;
+    for (size_t i = 0; i < n; i++)
+        total += waits_for_array(it[i]) && it[i]->verdict == JOB_STORED ? it[i]->dependencies.n : 0;
+    if (!total)
+        return ERR_OK;
+    struct array_wait *all = ARENA_ARRAY(db_arena(tx), struct array_wait, total);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; it[i]->verdict == JOB_STORED && j < it[i]->dependencies.n; j++) {
+            const struct dependency *d = (const struct dependency *)it[i]->dependencies.items + j;
+            if (!uuid_is_nil(d->array_id))
+                all[k++] = (struct array_wait){ it[i]->job.tenant_id, it[i]->job.job_id, d->array_id,
+                                                str_c(dependency_type_names[d->type]) };
+        }
+    return db_exec(tx, &array_wait_put, ARGS(A_UUIDS_OF(all, k, tenant_id), A_UUIDS_OF(all, k, job_id),
+                                             A_UUIDS_OF(all, k, array_id), A_STRS_OF(all, k, type)), NULL, e);
 }
 
 /* Of those that were stored. */
@@ -217,6 +252,7 @@ enum errc job_repo_submit_many(struct db_tx *tx, struct job_submission **it, siz
             s->job.job_id = r[i].job_id;
     }
     TRY(put_nodes(tx, it, n, e));
+    TRY(put_array_waits(tx, it, n, e));
     return put_retries(tx, it, n, e);
 }
 

@@ -127,8 +127,9 @@ static void fill(struct uuid t)
         " VALUES ('%s', '%s', 1, 'tenant', 'default', 'z', 'p', 'cpu', 1, 0, 0, 0)", id, id, hex(u), id, id, hex(u), id, id);
     sql("INSERT INTO job_array (tenant_id, array_id, name, tasks, first_index, step, total, most, template, started, created_by)"
         " VALUES ('%s', '%s', 'a', '0', 0, 1, 1, 1, '{}', 1, '%s');"
-        "INSERT INTO array_task (tenant_id, array_id, task_index, try, job_id) VALUES ('%s', '%s', 0, 1, '%s')",
-        id, id, hex(u), id, id, id);
+        "INSERT INTO array_task (tenant_id, array_id, task_index, try, job_id) VALUES ('%s', '%s', 0, 1, '%s');"
+        "INSERT INTO array_dependency (tenant_id, job_id, array_id, type) VALUES ('%s', '%s', '%s', 'afterok')",
+        id, id, hex(u), id, id, id, id, id, id);
     sql("INSERT INTO queue (tenant_id, queue_id, name, created_by) VALUES ('%s', '%s', 'q', '%s')", id, id, hex(u));
     sql("INSERT INTO secret (tenant_id, secret_id, name, zone, created_by) VALUES ('%s', '%s', 's', 'ae-dxb-1', '%s');"
         "INSERT INTO secret_version (tenant_id, secret_id, version, object_id, created_by) VALUES ('%s', '%s', 1, '%s', '%s')",

@@ -157,7 +157,8 @@ void fixture_exec(struct fixture *f, const char *fmt, ...)
 void fixture_forget_jobs(struct fixture *f)
 {
     fixture_exec(f, "DELETE FROM job_event; DELETE FROM audit_event; DELETE FROM idempotency; DELETE FROM ledger_entry;"
-                    "DELETE FROM usage_record; DELETE FROM attempt_member; DELETE FROM attempt; DELETE FROM array_task;"
+                    "DELETE FROM usage_record; DELETE FROM attempt_member; DELETE FROM attempt; DELETE FROM array_dependency;"
+                    "DELETE FROM array_task;"
                     "DELETE FROM job_array; DELETE FROM job; DELETE FROM job_end;"
                     "UPDATE quota SET used = 0, ended = 0");
 }

@@ -2,7 +2,7 @@
 // arrays.test.ts - an array of jobs from its submission to its end: each index once, few at a time; what the whole is told; who
 // may; what is no array.
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { eventually, makePerson, makeTenant, must, type Api, type Ready } from '../harness.ts';
+import { eventually, makePerson, makeTenant, must, waitJob, type Api, type Ready } from '../harness.ts';
 
 const ready: Ready = inject('falaj');
 let tenant: Api;
@@ -72,6 +72,28 @@ describe('an array', () => {
     expect(spec.command).toEqual(['sh', '-c', 'echo 7']);
     expect(spec.env).toEqual(['SEED=7', 'FALAJ_ARRAY_INDEX=7']);
     must(await act(id, 'cancel'), 200);
+  });
+
+  test('is waited for as a whole', async () => {
+    const behind = (type: string, arrayId: string) =>
+      tenant.post('/v1/jobs', { name: 'behind', kind: 'noop', dependencies: [{ type, array_id: arrayId }] });
+    const { array_id: id } = await submit('0-2%1', { spec: { sleep_ms: 200 } });
+    const job = must(await behind('afterok', id), 201);
+    expect(job).toMatchObject({ state: 'PENDING', reason: 'Dependency' });
+    const [row] = must(await tenant.get(`/v1/jobs/${job.job_id}/dependencies`), 200).data;
+    expect(row).toMatchObject({ type: 'afterok', array_id: id, open: true });
+    expect(row).not.toHaveProperty('job_id');
+    expect(await waitJob(tenant, job.job_id)).toMatchObject({ state: 'COMPLETED' });
+    expect(await look(id)).toMatchObject({ state: 'ENDED', completed: 3 });
+    const never = must(await behind('afternotok', id), 201);
+    expect(await waitJob(tenant, never.job_id)).toMatchObject({ state: 'REJECTED' });
+    expect((await behind('afterok', `arr_${'1'.repeat(32)}`)).json.errors[0].pointer).toBe('/dependencies/0/array_id');
+    const both = [{ type: 'afterok', array_id: id, job_id: job.job_id }];
+    const waiting = must(await tenant.post('/v1/jobs', { name: 'w', kind: 'noop', pool: 'no-machines' }), 201).job_id;
+    expect((await tenant.post('/v1/jobs', { name: 'x', kind: 'noop', dependencies: both })).status).toBe(400);
+    const late = { dependencies: [{ type: 'afterok', array_id: id }] };
+    expect((await tenant.put(`/v1/jobs/${waiting}/dependencies`, late)).json.errors[0].pointer).toBe('/dependencies/0/array_id');
+    must(await tenant.post(`/v1/jobs/${waiting}/cancel`, {}), 200);
   });
 
   const bad: [string, any, any, string, RegExp][] = [

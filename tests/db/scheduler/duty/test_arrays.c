@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_arrays.c - each index of an array becomes one job, never more at once than it allows; what refuses a submission only
  * delays it; arrays and tenants take turns; a pass that is lost leaves nothing behind. */
+#include "scheduler/duty/dependencies.h"
+#include "scheduler/jobs/dependency.h"
 #include "tests/db/scheduler/jobs/array_kit.h"
 
 static struct machine m;
@@ -173,6 +175,82 @@ static void one_that_cannot_be_read_holds_up_no_other(void **state)
     kit_check(&f);
 }
 
+/* A job that waits for the array in this way. */
+static struct uuid behind(struct uuid array, enum dependency_type type)
+{
+    struct work w = kit_work(&f, &f.api, f.tenant_a);
+    const struct dependency d = { .type = type, .array_id = array };
+    struct job_submission s = kit_job(f.tenant_a, "behind"), *one = &s;
+    const struct audit_event ev = audit_event_of(&w, AUDIT_JOB_SUBMIT);
+    struct audit_rows rows;
+    OK(audit_encode_many(w.arena, &ev, 1, &rows, e));
+    s.kind_name = STR("noop");
+    s.route = STR("job_submit");
+    s.key = id_text(w.arena, "", s.job.job_id);
+    s.sha = STR("01234567890123456789012345678901");
+    s.event_id = rows.event_ids[0];
+    s.event = rows.bodies[0];
+    s.dependencies = (struct slice){ (void *)(uintptr_t)&d, 1 };
+    OK(job_submit_many(&w, &one, 1, e));
+    assert_int_equal(s.verdict, JOB_STORED);
+    arena_free(w.arena);
+    return s.job.job_id;
+}
+
+static struct dependencies_result look(void)
+{
+    struct work w = kit_work(&f, &f.scheduler, UUID_NIL);
+    struct dependencies_result r;
+    OK(RUN_SYSTEM(&w, f.scheduler.pool, 0, dependencies_pass(&w, 100, &r, e), e));
+    arena_free(w.arena);
+    return r;
+}
+
+static void jobs_wait_for_an_array(void **state)
+{
+    (void)state;
+    for (size_t failed = 0; failed < 2; failed++) {
+        const struct uuid id = kit_array(&f, f.tenant_a, "0-1");
+        const struct uuid any = behind(id, DEP_AFTERANY), ok = behind(id, DEP_AFTEROK), bad = behind(id, DEP_AFTERNOTOK),
+                          begun = behind(id, DEP_AFTER);
+        assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job WHERE reason = 'Dependency' AND not_before = 'infinity'"),
+                         4);
+        assert_int_equal(plan(&f), 0);
+        assert_int_equal(look().closed, 0);
+        kit_start(&f, 2);
+        assert_int_equal(look().closed, 1);
+        cancel_job(&f, f.tenant_a, begun);
+        assert_int_equal(kit_run(&f, &m, 2, failed ? LE_FAIL : LE_SUCCEED), 2);
+        (void)kit_pass(&f);
+        const struct dependencies_result r = look();
+        assert_int_equal(r.closed, 2);
+        assert_int_equal(r.rejected, 1);
+        assert_string_equal(state_of(&f, any), "PENDING");
+        assert_string_equal(state_of(&f, failed ? bad : ok), "PENDING");
+        assert_string_equal(state_of(&f, failed ? ok : bad), "REJECTED");
+        assert_int_equal(kit_run(&f, &m, 2, LE_SUCCEED), 2);
+        kit_check(&f);
+        wipe(NULL);
+    }
+}
+
+/* With no way left to be met it is told so, also where the array was cancelled before it began. */
+static void nobody_waits_for_an_array_that_was_cancelled(void **state)
+{
+    (void)state;
+    const struct uuid id = kit_array(&f, f.tenant_a, "0-1"), ok = behind(id, DEP_AFTEROK), any = behind(id, DEP_AFTERANY);
+    char text[UUID_TEXT];
+    assert_int_equal(kit_act(&f, f.tenant_a, id, ARRAY_CANCEL), ERR_OK);
+    const struct dependencies_result r = look();
+    assert_int_equal(r.closed, 1);
+    assert_int_equal(r.rejected, 1);
+    assert_string_equal(state_of(&f, any), "PENDING");
+    uuid_text(ok, text);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job WHERE state = 'REJECTED' AND job_id = '%s'"
+                                       " AND message LIKE '%%0 of 2 completed'", text), 1);
+    fixture_check(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,6 +262,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(arrays_take_turns, NULL, wipe),
         cmocka_unit_test_setup_teardown(nothing_starts_for_a_tenant_that_is_stopped, NULL, wipe),
         cmocka_unit_test_setup_teardown(an_input_that_is_gone_ends_the_array, NULL, wipe),
-        cmocka_unit_test_setup_teardown(one_that_cannot_be_read_holds_up_no_other, NULL, wipe) };
+        cmocka_unit_test_setup_teardown(one_that_cannot_be_read_holds_up_no_other, NULL, wipe),
+        cmocka_unit_test_setup_teardown(jobs_wait_for_an_array, NULL, wipe),
+        cmocka_unit_test_setup_teardown(nobody_waits_for_an_array_that_was_cancelled, NULL, wipe) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

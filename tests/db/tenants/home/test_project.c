@@ -162,6 +162,7 @@ static void every_table_of_projects_is_walled_in(void **state)
             "template, started,"
             " created_by) VALUES ('%1$s', '%2$s', %5$s, 'a', '0', 0, 1, 1, 1, '{}', 1, '%3$s');"
             "INSERT INTO array_task (tenant_id, array_id, task_index, try, job_id) VALUES ('%1$s', '%2$s', 0, 1, '%2$s');"
+            "INSERT INTO array_dependency (tenant_id, job_id, array_id, type) VALUES ('%1$s', '%2$s', '%2$s', 'afterok');"
             "INSERT INTO queue (tenant_id, queue_id, project_id, name, created_by) VALUES ('%1$s', '%2$s', %5$s, 'q', '%3$s');"
             "INSERT INTO secret (tenant_id, secret_id, project_id, name, zone, created_by) VALUES"
             " ('%1$s', '%2$s', %5$s, 's%4$d', 'ae-dxb-1', '%3$s');"
