@@ -3,6 +3,7 @@
 // No finding of axe of any level, good practice too; nothing wider than its place at five widths. ONLY=palette,drain, LANGS=ar.
 import { join } from 'node:path';
 import { accessible, drawn, EVERY_TAG, fits, settled } from './checks.mjs';
+import { as } from './person.mjs';
 import { run, setPrefs } from './platform.mjs';
 import { list, word } from './steps.mjs';
 
@@ -128,6 +129,12 @@ const STATES = [
       await page.waitForSelector('.beside.open');
     },
   },
+  { name: 'legal-clock-refused', path: '/audit/legal-clocks?new=clock', as: 'compliance', act: faulty('terms.open') },
+  { name: 'legal-clock-close', path: '/audit/legal-clocks', as: 'compliance', act: press('terms.close') },
+  { name: 'hold-refused', path: '/audit/holds?new=hold', as: 'compliance', act: faulty('holds.place') },
+  { name: 'queue-refused', path: '/queues?new=queue', act: faulty('queues.declare') },
+  { name: 'secret-refused', path: '/secrets?new=secret', act: faulty('secrets.add') },
+  { name: 'webhook-refused', path: '/notifications?new=webhook', act: faulty('notify.newWebhook') },
   { name: 'join', path: '/workers/join?new=join', as: 'operator', act: opened },
   { name: 'drain', path: (ids) => `/workers/${ids.node}`, as: 'operator', act: press('workers.drain') },
   { name: 'tenant-refused', path: '/tenants?new=tenant', as: 'operator', act: faulty('tenants.new') },
@@ -156,6 +163,14 @@ async function look(t, page, state) {
 await run('states', async (t) => {
   await t.tenant('POST', '/v1/projects', { name: 'fraud', display_name: 'Fraud' });
   await t.tenant('POST', '/v1/jobs', { name: 'poolless', kind: 'noop', pool: 'h100', spec: {} });
+  const officer = await as(t, t.people.compliance.name);
+  const clock = {
+    kind: 'access',
+    zone: t.ids.zone,
+    reference: 'case 7',
+    due_at: new Date(Date.now() + 86_400_000).toISOString(),
+  };
+  await officer('/v1/legal-clocks', clock);
   t.ids.node = (await t.platform('GET', '/v1/nodes')).data[0].node_id;
   const wanted = STATES.filter((x) => list('ONLY', [x.name]).includes(x.name));
   let looked = 0;
