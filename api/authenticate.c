@@ -34,7 +34,7 @@ enum errc phase_authn(struct flight *f, struct err *e)
         if (!c->request->peer_identity.ptr)
             return FAIL(e, UNAUTHENTICATED, "Workers need a client certificate of their zone");
         struct uuid node_id = UUID_NIL;
-        if (f->pipeline->gate)
+        if (f->pipeline->gate && !(c->route->flags & R_GATE_OWN))
             TRY(f->pipeline->gate(c, &node_id, e));
         c->principal = worker_principal(c->request, node_id);
     } else if (c->route->perm != PERM_PUBLIC && !c->principal) {

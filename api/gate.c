@@ -26,6 +26,33 @@ static enum errc write_refusal(struct call *c, struct uuid node_id, struct err *
     return audit_append_apart(&c->work, c->work.app->node_pool, SCOPE_SYSTEM, &ev, e);
 }
 
+static void count(enum errc rc)
+{
+    metrics_inc(M_authn_total, "certificate", rc == ERR_OK ? "ok" : err_row(rc)->wire);
+}
+
+enum errc gate_ask(struct work *w, struct db_ask **ret, struct err *e)
+{
+    const struct http_request *r = call_of(w)->request;
+    *ret = NULL;
+    if (!flight_of(w)->pipeline->gate)
+        return ERR_OK;
+    enum errc rc = node_gate_ask(w->tx, r->peer_identity, r->peer_fingerprint, ret, e);
+    if (rc != ERR_OK)
+        count(rc);
+    return rc;
+}
+
+enum errc gate_told(struct work *w, struct db_ask *ask, struct err *e)
+{
+    struct uuid node_id;
+    if (!ask)
+        return ERR_OK;
+    enum errc rc = node_gate_told(w->tx, ask, call_of(w)->request->peer_is_registered, &node_id, e);
+    count(rc);
+    return rc;
+}
+
 enum errc gate_pass(struct call *c, struct uuid *ret_node, struct err *e)
 {
     const struct http_request *r = c->request;
@@ -34,7 +61,7 @@ enum errc gate_pass(struct call *c, struct uuid *ret_node, struct err *e)
     struct work *w = &c->work;
     enum errc rc = RUN_SYSTEM(w, w->app->node_pool, TX_SINGLE,
                               node_gate(w->tx, r->peer_identity, r->peer_fingerprint, r->peer_is_registered, ret_node, e), e);
-    metrics_inc(M_authn_total, "certificate", rc == ERR_OK ? "ok" : err_row(rc)->wire);
+    count(rc);
     if (rc == ERR_FORBIDDEN && c->route->audit == AUDIT_KEY_RELEASE && write_refusal(c, *ret_node, &why) != ERR_OK)
         log_err(LOG_ERROR, "audit.denial_not_written", &why);
     return rc;

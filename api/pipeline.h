@@ -20,6 +20,11 @@ struct session_authn;
 /* May this verified machine call at all? *ret_node: nil before it has registered. (gate.c) */
 typedef enum errc (*gate_fn)(struct call *c, struct uuid *ret_node, struct err *e);
 enum errc gate_pass(struct call *c, struct uuid *ret_node, struct err *e) MUST_CHECK;
+/* The same question in the handler's own transaction (R_GATE_OWN), in two steps between which other reads may be asked (db_ask):
+ * told before anything is written. *ret NULL: nobody is asked here. */
+struct db_ask;
+enum errc gate_ask(struct work *w, struct db_ask **ret, struct err *e) MUST_CHECK;
+enum errc gate_told(struct work *w, struct db_ask *ask, struct err *e) MUST_CHECK;
 
 struct pipeline_opts {
     const struct app *app;

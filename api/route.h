@@ -60,6 +60,7 @@ enum route_flag {
     R_STAGE_CODE = 1 << 14, /* open to a session that still lacks its code */
     R_STAGE_ENROL = 1 << 15, /* open to a session whose user must set up a second factor first */
     R_UNNOTICED = 1 << 18,  /* a page asks by itself: does not keep a session from ending for want of use */
+    R_GATE_OWN = 1 << 13,   /* with R_NODE: the handler asks the register of machines itself, beside what it reads (gate_ask) */
     R_QUERY_EXTRA = 1 << 16, /* query parameters that the input does not name are passed over (RFC 6749 §4.1.2 asks for it) */
 };
 

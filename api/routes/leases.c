@@ -7,6 +7,8 @@
 #include "scheduler/engine/lease.h"
 #include "scheduler/engine/node.h"
 
+/* The two calls of which a machine at work makes many ask the register (R_GATE_OWN), the machine's row and what they are about at
+ * once, and are told in that order: one wait. Who may not call is refused before anything is written. */
 enum { WAIT_MAX_MS = 10000 };       /* a machine that only waits is heard of at least so often */
 
 static enum errc register_node(struct work *w, const void *in, void *out, struct err *e)
@@ -29,17 +31,23 @@ static enum errc next(struct work *w, const void *in, void *out, struct err *e)
     const struct lease_next_in *i = in;
     struct lease_next_out *ret = out;
     const int64_t wait_ms = i->wait_ms < WAIT_MAX_MS ? i->wait_ms : WAIT_MAX_MS, lease_ms = w->app->config->scheduler_lease_ms;
-    struct node n;
+    struct node n = { .node_id = i->node_id };
+    struct node_call beat = { i->node_id, i->boot_id, w->principal->name, NULL };
+    struct db_ask *gate, *notices;
     if (wait_ms && !w->deadline_mono_us && call_is_seen(w, i->node_id, i->after))
         return call_park(w, i->node_id, wait_ms);
-    TRY(node_beat(w, i->node_id, i->boot_id, w->principal->name, &n, e));
+    TRY(gate_ask(w, &gate, e));
+    node_beat_ask(w, &beat);
+    notices = lease_notices_ask(w, i->node_id, i->told);
     bool is_old = uuid_is_nil(i->after), left = is_old;     /* an agent of an earlier release */
+    if (!is_old)
+        TRY(lease_offer(w, &n, i->after, i->free_slots, i->max, lease_ms, &ret->leases, &left, e));
+    TRY(gate_told(w, gate, e));
+    TRY(node_beat_told(w, &beat, &n, e));
     if (is_old)
         TRY(lease_take(w, &n, i->free_slots, i->max, lease_ms, &ret->leases, e));
-    else
-        TRY(lease_offer(w, &n, i->after, i->free_slots, i->max, lease_ms, &ret->leases, &left, e));
     bool is_over = w->deadline_mono_us && clock_mono_us(w->app->clock) >= w->deadline_mono_us;
-    TRY(lease_notices(w, &n, i->told, &ret->notices, e));
+    TRY(lease_notices_told(w, notices, &ret->notices, e));
     db_only_read(w->tx);            /* unless it was noted that the machine lives, or a lease was renewed */
     if (!left && !ret->notices.n)
         call_seen(w, i->node_id, newest_of(ret, i->after));
@@ -53,8 +61,15 @@ static enum errc report(struct work *w, const void *in, void *out, struct err *e
 {
     const struct lease_report_in *i = in;
     struct node n;
-    TRY(node_beat(w, i->node_id, i->boot_id, w->principal->name, &n, e));
-    TRY(lease_report(w, &n, i->items.items, i->items.n, w->app->config->scheduler_lease_ms, &((struct lease_report_out *)out)->items, e));
+    struct node_call beat = { i->node_id, i->boot_id, w->principal->name, NULL };
+    struct db_ask *gate;
+    TRY(gate_ask(w, &gate, e));
+    node_beat_ask(w, &beat);
+    struct lease_hold *hold = lease_hold_ask(w, i->node_id, i->items.items, i->items.n);
+    TRY(gate_told(w, gate, e));
+    TRY(node_beat_told(w, &beat, &n, e));
+    TRY(lease_report(w, &n, hold, i->items.items, i->items.n, w->app->config->scheduler_lease_ms,
+                     &((struct lease_report_out *)out)->items, e));
     if (i->has_dropped)
         metrics_add(M_lease_items_dropped_total, (double)i->dropped);
     return ERR_OK;
@@ -67,10 +82,12 @@ static const struct route rows[] = {
       .doc = "A machine comes up; leases of an earlier run of its agent become void" },
     { .method = HTTP_POST, .path = "/v1/leases/next", .lane = LANE_WORKERS,
       .op = "lease_next", .perm = PERM_NODE_SELF, .handler = next, .in = &lease_next_in_schema,
-      .status = 200, .out = &lease_next_out_schema, .flags = R_NODE, .rate = RL_NONE, .doc = "Take leases; waits until there is one" },
+      .status = 200, .out = &lease_next_out_schema, .flags = R_NODE | R_GATE_OWN, .rate = RL_NONE,
+      .doc = "Take leases; waits until there is one" },
     { .method = HTTP_POST, .path = "/v1/leases/report", .lane = LANE_WORKERS,
       .op = "lease_report", .perm = PERM_NODE_SELF, .handler = report,
-      .in = &lease_report_in_schema, .status = 200, .out = &lease_report_out_schema, .flags = R_NODE, .rate = RL_NONE,
+      .in = &lease_report_in_schema, .status = 200, .out = &lease_report_out_schema,
+      .flags = R_NODE | R_GATE_OWN, .rate = RL_NONE,
       .doc = "Say what happened to attempts: started, still running, ended; a stale item changes nothing" },
 };
 extern const struct route_table lease_routes;

@@ -162,8 +162,7 @@ static void send_prepare(struct db_conn *c, int slot)
     c->is_prepared[slot] = true;
 }
 
-enum errc conn_send(struct db_conn *c, int slot, const struct arg *args, int nargs, bool must_affect, bool is_target,
-                    struct err *e)
+enum errc conn_send(struct db_conn *c, int slot, const struct arg *args, int nargs, struct note as, struct err *e)
 {
     struct params p;
     const struct stmt *st = c->stmts[slot];
@@ -174,7 +173,7 @@ enum errc conn_send(struct db_conn *c, int slot, const struct arg *args, int nar
     if (!c->is_prepared[slot])
         send_prepare(c, slot);
     if (!c->is_broken && PQsendQueryPrepared(c->pg, st->name, p.n, p.values, p.lengths, p.formats, 1))
-        note_add(c, (struct note){ NOTE_QUERY, must_affect, is_target, slot });
+        note_add(c, (struct note){ NOTE_QUERY, as.must_affect, as.is_target, as.is_asked, slot });
     else
         c->is_broken = true;
     if (c->scratch.cap > SCRATCH_KEEP) {

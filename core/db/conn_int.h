@@ -21,6 +21,7 @@ struct note {
     enum note_kind kind;
     bool must_affect;
     bool is_target;             /* the statement whose rows the caller waits for */
+    bool is_asked;              /* its rows are kept until they are told */
     int slot;                   /* of the statement */
 };
 
@@ -54,8 +55,7 @@ MUST_CHECK enum errc conn_new(const char *conninfo, const char *app_name, int64_
 void conn_free(struct db_conn *c);
 
 /* Sends the statement (and, the first time, its preparation). LIMIT: the values are too large; nothing was sent then. */
-MUST_CHECK enum errc conn_send(struct db_conn *c, int slot, const struct arg *args, int nargs, bool must_affect, bool is_target,
-                               struct err *e);
+MUST_CHECK enum errc conn_send(struct db_conn *c, int slot, const struct arg *args, int nargs, struct note as, struct err *e);
 void conn_sync(struct db_conn *c);
 bool conn_is_synced(const struct db_conn *c);       /* nothing was sent after the last SYNC */
 bool conn_has_room(const struct db_conn *c);        /* for one statement and what goes around it */

@@ -236,7 +236,7 @@ enum errc db_pool_ping(struct db_pool *p, struct err *e)
 {
     struct db_conn *c;
     TRY(pool_take(p, &c, e));
-    enum errc rc = conn_send(c, SLOT_PING, NO_ARGS, false, true, e);
+    enum errc rc = conn_send(c, SLOT_PING, NO_ARGS, (struct note){ .is_target = true }, e);
     conn_sync(c);
     while (rc == ERR_OK && c->count) {
         struct note n;

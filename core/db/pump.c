@@ -35,7 +35,7 @@ void tx_cut_wire(struct db_tx *tx)
 void tx_send_own(struct db_tx *tx, int slot, const struct arg *args, int nargs)
 {
     struct err e;
-    ASSERT(conn_send(tx->conn, slot, args, nargs, false, false, &e) == ERR_OK);
+    ASSERT(conn_send(tx->conn, slot, args, nargs, (struct note){ 0 }, &e) == ERR_OK);
 }
 
 /* An array as PostgreSQL writes it; empty text: no limit. */
@@ -88,6 +88,15 @@ static void fail_from(struct db_tx *tx, const PGresult *res, const char *stmt_na
     }
 }
 
+/* Answers come in the order of the asks. */
+static void keep_told(struct db_tx *tx, PGresult *res)
+{
+    struct db_ask *a = tx->asks;
+    while (a->res || a->is_told)
+        a = a->next;
+    a->res = res;
+}
+
 /* One answer of this transaction; true when *res is kept as the target's. */
 static bool take_answer(struct db_tx *tx, const struct note *n, PGresult *res)
 {
@@ -113,7 +122,7 @@ static bool take_answer(struct db_tx *tx, const struct note *n, PGresult *res)
         FAIL(&tx->failure, CONFLICT, "the object has changed meanwhile");
         err_note(&tx->failure, "statement %s affected no row", name);
     }
-    return n->is_target;
+    return n->is_target || n->is_asked;
 }
 
 /* The COMMIT or ROLLBACK of an earlier transaction must have worked: a connection that is still inside it is of no use. */
@@ -137,11 +146,16 @@ enum errc tx_pump(struct db_tx *tx, PGresult **ret_res, struct err *e)
             PQclear(res);
             break;
         }
-        if (is_old)
+        if (is_old) {
             c->is_broken = !is_good_ending(&n, res);
-        else if (take_answer(tx, &n, res) && ret_res) {
-            *ret_res = res;
-            res = NULL;
+        } else if (take_answer(tx, &n, res)) {
+            if (n.is_asked) {
+                keep_told(tx, res);
+                res = NULL;
+            } else if (ret_res) {
+                *ret_res = res;
+                res = NULL;
+            }
         }
         PQclear(res);
     }

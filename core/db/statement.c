@@ -20,7 +20,7 @@ static enum errc run(struct db_tx *tx, const struct stmt *st, const struct arg *
     tx_start(tx);
     struct err why;
     *ret_slot = pool_slot(tx->pool, st);
-    if (conn_send(tx->conn, *ret_slot, args, nargs, false, true, &why) != ERR_OK)
+    if (conn_send(tx->conn, *ret_slot, args, nargs, (struct note){ .is_target = true }, &why) != ERR_OK)
         return tx_fail(tx, &why, e);
     tx->statements++;
     *ret = NULL;
@@ -68,13 +68,10 @@ static enum errc no_row(const struct stmt *st, struct err *e)
     return err_note(e, "statement %s", st->name);
 }
 
-enum errc db_maybe(struct db_tx *tx, const struct stmt *st, const struct arg *args, int nargs, void *ret, bool *ret_found,
-                   struct err *e)
+/* At most one row of the result, which is cleared. */
+static enum errc take_maybe(struct db_tx *tx, const struct stmt *st, int slot, PGresult *res, void *ret, bool *ret_found,
+                            struct err *e)
 {
-    ASSERT(st->row && (st->card == CARD_ONE || st->card == CARD_MAYBE));
-    PGresult *res;
-    int slot;
-    TRY(run(tx, st, args, nargs, &res, &slot, e));
     int n = PQntuples(res);
     void *item = NULL;
     enum errc rc = ERR_OK;
@@ -95,11 +92,35 @@ enum errc db_maybe(struct db_tx *tx, const struct stmt *st, const struct arg *ar
     return ERR_OK;
 }
 
+enum errc db_maybe(struct db_tx *tx, const struct stmt *st, const struct arg *args, int nargs, void *ret, bool *ret_found,
+                   struct err *e)
+{
+    ASSERT(st->row && (st->card == CARD_ONE || st->card == CARD_MAYBE));
+    PGresult *res;
+    int slot;
+    TRY(run(tx, st, args, nargs, &res, &slot, e));
+    return take_maybe(tx, st, slot, res, ret, ret_found, e);
+}
+
 enum errc db_one(struct db_tx *tx, const struct stmt *st, const struct arg *args, int nargs, void *ret, struct err *e)
 {
     bool is_found = false;
     TRY(db_maybe(tx, st, args, nargs, ret, &is_found, e));
     return is_found ? ERR_OK : no_row(st, e);
+}
+
+/* All rows of the result, which is cleared. */
+static enum errc take_many(struct db_tx *tx, const struct stmt *st, int slot, PGresult *res, void *slice, size_t limit,
+                           struct err *e)
+{
+    size_t n = (size_t)PQntuples(res);
+    void *items = NULL;
+    enum errc rc = n > limit ? FAIL(e, LIMIT, "more than %zu rows", limit) : n ? decode_rows(tx, st, slot, res, &items, e)
+        : ERR_OK;
+    PQclear(res);
+    if (rc == ERR_OK)
+        memcpy(slice, &(struct slice){ items, n }, sizeof(struct slice));
+    return rc;
 }
 
 enum errc db_many(struct db_tx *tx, const struct stmt *st, const struct arg *args, int nargs, void *slice, size_t limit,
@@ -109,14 +130,56 @@ enum errc db_many(struct db_tx *tx, const struct stmt *st, const struct arg *arg
     PGresult *res;
     int slot;
     TRY(run(tx, st, args, nargs, &res, &slot, e));
-    size_t n = (size_t)PQntuples(res);
-    void *items = NULL;
-    enum errc rc = n > limit ? FAIL(e, LIMIT, "more than %zu rows", limit) : n ? decode_rows(tx, st, slot, res, &items, e)
-        : ERR_OK;
-    PQclear(res);
-    if (rc == ERR_OK)
-        memcpy(slice, &(struct slice){ items, n }, sizeof(struct slice));
-    return rc;
+    return take_many(tx, st, slot, res, slice, limit, e);
+}
+
+struct db_ask *db_ask(struct db_tx *tx, const struct stmt *st, const struct arg *args, int nargs)
+{
+    ASSERT(tx && tx->conn && st->row && !tx->is_last);
+    struct err why;
+    struct db_ask *a = ARENA_NEW(tx->arena, struct db_ask);
+    *a = (struct db_ask){ .st = st, .slot = pool_slot(tx->pool, st) };
+    if (tx->is_failed || (!conn_has_room(tx->conn) && tx_pump(tx, NULL, &why) != ERR_OK))
+        return a;
+    tx_start(tx);
+    if (conn_send(tx->conn, a->slot, args, nargs, (struct note){ .is_asked = true }, &why) != ERR_OK) {
+        (void)tx_fail(tx, &why, NULL);
+        return a;
+    }
+    tx->statements++;
+    *tx->asks_end = a;
+    tx->asks_end = &a->next;
+    return a;
+}
+
+/* The result of the ask, for its reader to clear. */
+static enum errc told(struct db_tx *tx, struct db_ask *a, PGresult **ret, struct err *e)
+{
+    ASSERT(tx && tx->conn && !a->is_told);
+    if (tx->is_failed)
+        return tx_repeat_failure(tx, e);
+    if (!a->res)
+        TRY(tx_pump(tx, NULL, e));
+    ASSERT(a->res);
+    a->is_told = true;
+    *ret = a->res;
+    return ERR_OK;
+}
+
+enum errc db_told_maybe(struct db_tx *tx, struct db_ask *a, void *ret, bool *ret_found, struct err *e)
+{
+    ASSERT(a->st->card == CARD_ONE || a->st->card == CARD_MAYBE);
+    PGresult *res;
+    TRY(told(tx, a, &res, e));
+    return take_maybe(tx, a->st, a->slot, res, ret, ret_found, e);
+}
+
+enum errc db_told_many(struct db_tx *tx, struct db_ask *a, void *slice, size_t limit, struct err *e)
+{
+    ASSERT(a->st->card == CARD_MANY);
+    PGresult *res;
+    TRY(told(tx, a, &res, e));
+    return take_many(tx, a->st, a->slot, res, slice, limit, e);
 }
 
 enum errc db_each(struct db_tx *tx, const struct stmt *st, const struct arg *args, int nargs, size_t limit,
@@ -163,7 +226,7 @@ void db_queue(struct db_tx *tx, const struct stmt *st, const struct arg *args, i
     tx->is_writing = true;
     tx->only_read = false;
     tx_start(tx);
-    if (conn_send(tx->conn, pool_slot(tx->pool, st), args, nargs, must_affect, false, &why) != ERR_OK)
+    if (conn_send(tx->conn, pool_slot(tx->pool, st), args, nargs, (struct note){ .must_affect = must_affect }, &why) != ERR_OK)
         (void)tx_fail(tx, &why, NULL);
     tx->statements++;
     if (must_affect)

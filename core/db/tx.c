@@ -19,6 +19,7 @@ enum errc db_begin(struct db_pool *pool, struct db_scope scope, unsigned flags, 
     tx->ends = flags & TX_ENDS;
     ASSERT(!tx->is_single || scope.kind == SCOPE_KIND_SYSTEM);
     tx->hooks_end = &tx->hooks;
+    tx->asks_end = &tx->asks;
     *ret = tx;
     return ERR_OK;
 }
@@ -28,6 +29,10 @@ static void let_go(struct db_tx *tx)
 {
     atomic_fetch_add_explicit(&tx->pool->transactions, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&tx->pool->statements, tx->statements, memory_order_relaxed);
+    for (struct db_ask *a = tx->asks; a; a = a->next)
+        if (!a->is_told)
+            PQclear(a->res);
+    tx->asks = NULL;
     pool_give(tx->pool, tx->conn);
     tx->conn = NULL;
 }
@@ -114,6 +119,8 @@ enum errc db_back_to_mark(struct db_tx *tx, struct err *e)
     if (tx->conn->is_broken)
         return tx_repeat_failure(tx, e);
     tx->is_failed = false;
+    for (struct db_ask *a = tx->asks; a; a = a->next)
+        a->is_told |= !a->res;          /* asked in the part that is undone */
     *tx->hooks_mark = NULL;
     tx->hooks_end = tx->hooks_mark;
     tx_send_own(tx, SLOT_BACK_TO_MARK, NO_ARGS);

@@ -7,7 +7,8 @@
  * A read-only commit is not waited for. A transaction that ran no statement costs nothing.
  * Invariants: after an error of a statement the whole transaction is lost: later calls repeat that error, db_commit rolls back and
  * returns it. Only NOT_FOUND for want of a row and LIMIT for too many rows leave it usable.
- * Calling order: db_begin -> (db_one | db_maybe | db_many | db_exec | db_queue)* -> db_commit or db_rollback.
+ * Calling order: db_begin -> (db_one | db_maybe | db_many | db_exec | db_queue | db_ask, db_told_*)* -> db_commit or
+ * db_rollback.
  * Memory: the transaction and all results live in the arena given to db_begin, which must outlive the transaction.
  * Errors: NOT_FOUND (CARD_ONE without row), CONFLICT (db_queue that must affect), EXISTS, INVALID, RETRY (serialization, deadlock),
  * DEADLINE (statement timeout), UNAVAILABLE (connection lost; at commit with detail "commit outcome unknown"), LIMIT, and what our own
@@ -63,6 +64,13 @@ MUST_CHECK enum errc db_each(struct db_tx *tx, const struct stmt *st, const stru
 /* For statements without rows; ret_rows (may be NULL) is how many were affected. */
 MUST_CHECK enum errc db_exec(struct db_tx *tx, const struct stmt *st, const struct arg *args, int nargs, int64_t *ret_rows,
                              struct err *e);
+/* A read whose rows are wanted later: it is sent with what comes next, so that reads which do not need each other's answers wait
+ * once. The caller's db_told_* sends it where nothing has; each ask is told at most once, in any order. An error is that of the
+ * transaction. */
+struct db_ask;
+struct db_ask *db_ask(struct db_tx *tx, const struct stmt *st, const struct arg *args, int nargs);
+MUST_CHECK enum errc db_told_maybe(struct db_tx *tx, struct db_ask *ask, void *ret, bool *ret_found, struct err *e);
+MUST_CHECK enum errc db_told_many(struct db_tx *tx, struct db_ask *ask, void *slice, size_t limit, struct err *e);
 /* Sent with the next statement or with COMMIT; its error surfaces there. must_affect: touching no row is CONFLICT, and then a commit
  * costs one round trip more, because the count must be seen before COMMIT is sent. Rows that it returns are ignored. */
 void db_queue(struct db_tx *tx, const struct stmt *st, const struct arg *args, int nargs, bool must_affect);

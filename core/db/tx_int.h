@@ -11,6 +11,14 @@ struct hook {
     struct hook *next;
 };
 
+struct db_ask {
+    const struct stmt *st;
+    int slot;
+    PGresult *res;              /* NULL: not answered yet */
+    bool is_told;               /* the result was handed on, or will never come */
+    struct db_ask *next;        /* in the order in which they were sent */
+};
+
 struct db_tx {
     struct db_pool *pool;
     struct db_conn *conn;       /* NULL: the transaction has ended */
@@ -22,6 +30,7 @@ struct db_tx {
     struct err failure;
     int statements;
     struct hook *hooks, **hooks_end, **hooks_mark;
+    struct db_ask *asks, **asks_end;
 };
 
 /* pump.c. Sends what waits and reads every answer owed. *ret_res (may be NULL): the target's result. */

@@ -154,13 +154,27 @@ static enum errc judge(const struct gate *g, bool is_registered, struct err *e)
     return ERR_OK;
 }
 
-enum errc node_gate(struct db_tx *tx, struct str identity, struct str fingerprint, bool is_registered, struct uuid *ret_node, struct err *e)
+enum errc node_gate_ask(struct db_tx *tx, struct str identity, struct str fingerprint, struct db_ask **ret, struct err *e)
 {
-    struct gate g = { 0 };
     uint8_t raw[32] = { 0 };
     if (!hex_decode(fingerprint, raw, sizeof raw))
         return FAIL(e, UNAUTHENTICATED, "Workers need a client certificate of their zone");
-    TRY(db_one(tx, &enrol_gate, ARGS(A_STR(identity), A_BYTES(raw, sizeof raw)), &g, e));
+    *ret = db_ask(tx, &enrol_gate, ARGS(A_STR(identity), A_BYTES(raw, sizeof raw)));
+    return ERR_OK;
+}
+
+enum errc node_gate_told(struct db_tx *tx, struct db_ask *ask, bool is_registered, struct uuid *ret_node, struct err *e)
+{
+    struct gate g = { 0 };
+    bool found;                         /* the statement begins with a row of its own */
+    TRY(db_told_maybe(tx, ask, &g, &found, e));
     *ret_node = g.node_id;
     return judge(&g, is_registered, e);
+}
+
+enum errc node_gate(struct db_tx *tx, struct str identity, struct str fingerprint, bool is_registered, struct uuid *ret_node, struct err *e)
+{
+    struct db_ask *ask;
+    TRY(node_gate_ask(tx, identity, fingerprint, &ask, e));
+    return node_gate_told(tx, ask, is_registered, ret_node, e);
 }

@@ -14,6 +14,7 @@
 #include "core/wire/enrol_wire.h"
 #include "scheduler/engine/join_token.h"
 
+struct db_ask;
 struct db_tx;
 struct stmt;
 
@@ -45,6 +46,11 @@ enum errc node_lease_sign(struct work *w, struct str identity, struct str zone, 
  * stand in node_cert (core/http/mtls.h). *ret_node: nil before it has registered. */
 enum errc node_gate(struct db_tx *tx, struct str identity, struct str fingerprint, bool is_registered, struct uuid *ret_node,
                     struct err *e) MUST_CHECK;
+/* The same in two steps, between which other reads may be asked (db_ask). Who asked must be told before anything is written. */
+enum errc node_gate_ask(struct db_tx *tx, struct str identity, struct str fingerprint, struct db_ask **ret,
+                        struct err *e) MUST_CHECK;
+enum errc node_gate_told(struct db_tx *tx, struct db_ask *ask, bool is_registered, struct uuid *ret_node,
+                         struct err *e) MUST_CHECK;
 
 extern const struct stmt *const enrol_stmts[];              /* people's listener */
 extern const struct stmt *const enrol_node_stmts[];         /* worker listener */

@@ -149,9 +149,14 @@ enum errc lease_offer(struct work *w, const struct node *node, struct uuid after
     return n ? take_inputs(w, g, n, e) : ERR_OK;
 }
 
-enum errc lease_notices(struct work *w, const struct node *node, struct slice told, struct slice *ret, struct err *e)
+struct db_ask *lease_notices_ask(struct work *w, struct uuid node_id, struct slice told)
 {
-    return lease_repo_notices(w->tx, node->node_id, told, ret, e);
+    return lease_repo_notices(w->tx, node_id, told);
+}
+
+enum errc lease_notices_told(struct work *w, struct db_ask *ask, struct slice *ret, struct err *e)
+{
+    return db_told_many(w->tx, ask, ret, LEASE_NOTICES_MAX, e);
 }
 
 enum errc lease_check(struct work *w, struct uuid tenant_id, struct uuid attempt_id, int64_t fence, struct str identity,

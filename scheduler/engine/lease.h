@@ -15,6 +15,7 @@
 #include "core/wire/lease_wire.h"
 #include "scheduler/jobs/job_state.h"
 
+struct db_ask;
 struct stmt;
 struct node;
 
@@ -27,11 +28,17 @@ enum errc lease_offer(struct work *w, const struct node *node, struct uuid after
 /* Up to max attempts that wait for this node and fit into free_slots: ADMITTED -> STARTING. */
 enum errc lease_take(struct work *w, const struct node *node, int64_t free_slots, int64_t max, int64_t lease_ms, struct slice *ret,
                      struct err *e) MUST_CHECK;
-/* Attempts that the node holds and that shall end, but those of `told` (struct uuid); ret: struct lease_notice. */
-enum errc lease_notices(struct work *w, const struct node *node, struct slice told, struct slice *ret, struct err *e) MUST_CHECK;
-/* Items in their order; ret: one struct lease_verdict per item. */
-enum errc lease_report(struct work *w, const struct node *node, const struct lease_item *items, size_t n, int64_t lease_ms,
-                       struct slice *ret, struct err *e) MUST_CHECK;
+/* Attempts that the node holds and that shall end, but those of `told` (struct uuid); ret: struct lease_notice. In two steps,
+ * between which other reads may be asked (db_ask). */
+struct db_ask *lease_notices_ask(struct work *w, struct uuid node_id, struct slice told);
+enum errc lease_notices_told(struct work *w, struct db_ask *ask, struct slice *ret, struct err *e) MUST_CHECK;
+/* What a report names is locked and read: asked, for lease_report to be told, so that it waits together with what is asked
+ * beside it. */
+struct lease_hold;
+struct lease_hold *lease_hold_ask(struct work *w, struct uuid node_id, const struct lease_item *items, size_t n);
+/* Items in their order; ret: one struct lease_verdict per item. hold: of the same items; NULL: not asked yet. */
+enum errc lease_report(struct work *w, const struct node *node, struct lease_hold *hold, const struct lease_item *items,
+                       size_t n, int64_t lease_ms, struct slice *ret, struct err *e) MUST_CHECK;
 
 /* A lease as other worker routes need it (keys, downloads, uploads). */
 struct lease {

@@ -169,10 +169,9 @@ enum errc lease_repo_waiting(struct db_tx *tx, struct uuid node_id, struct uuid 
     return db_many(tx, &lease_waiting, ARGS(A_UUID(node_id), A_UUID(after), A_I64(max), A_I64(late_ms)), ret, (size_t)max, e);
 }
 
-enum errc lease_repo_notices(struct db_tx *tx, struct uuid node_id, struct slice told, struct slice *ret, struct err *e)
+struct db_ask *lease_repo_notices(struct db_tx *tx, struct uuid node_id, struct slice told)
 {
-    return db_many(tx, &lease_notices_stmt, ARGS(A_UUID(node_id), A_UUIDS(told.items, told.n), A_I64(LEASE_NOTICES_MAX)), ret,
-                   LEASE_NOTICES_MAX, e);
+    return db_ask(tx, &lease_notices_stmt, ARGS(A_UUID(node_id), A_UUIDS(told.items, told.n), A_I64(LEASE_NOTICES_MAX)));
 }
 
 enum errc lease_repo_take(struct db_tx *tx, const struct attempt_step *s, size_t n, int64_t lease_ms, struct err *e)
@@ -189,10 +188,9 @@ enum errc lease_repo_inputs(struct db_tx *tx, const struct uuid *tenants, const 
     return db_many(tx, &lease_inputs, ARGS(A_UUIDS(tenants, n), A_UUIDS(jobs, n), A_I64(INPUTS_MAX)), ret, INPUTS_MAX, e);
 }
 
-enum errc lease_repo_hold(struct db_tx *tx, struct uuid node_id, const struct uuid *tenants, const struct uuid *attempts, size_t n,
-                          struct slice *ret, struct err *e)
+struct db_ask *lease_repo_hold(struct db_tx *tx, struct uuid node_id, const struct uuid *tenants, const struct uuid *attempts, size_t n)
 {
-    return db_many(tx, &lease_hold, ARGS(A_UUID(node_id), A_UUIDS(tenants, n), A_UUIDS(attempts, n)), ret, n, e);
+    return db_ask(tx, &lease_hold, ARGS(A_UUID(node_id), A_UUIDS(tenants, n), A_UUIDS(attempts, n)));
 }
 
 void lease_repo_renew(struct db_tx *tx, struct uuid node_id, const struct uuid *tenants, const struct uuid *attempts, size_t n, int64_t lease_ms)

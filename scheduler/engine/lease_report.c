@@ -50,10 +50,17 @@ struct track *report_track(struct report *r, struct uuid tenant, struct uuid att
     }
 }
 
-static enum errc hold_all(struct report *r, const struct lease_item *items, size_t n, struct err *e)
+struct lease_hold {
+    struct report report;
+    struct db_ask *ask;
+};
+
+struct lease_hold *lease_hold_ask(struct work *w, struct uuid node_id, const struct lease_item *items, size_t n)
 {
-    struct arena *a = r->w->arena;
-    struct slice rows = { 0 };
+    struct arena *a = w->arena;
+    struct lease_hold *h = ARENA_NEW(a, struct lease_hold);
+    struct report *r = &h->report;
+    *h = (struct lease_hold){ .report = { .w = w } };
     for (r->mask = 15; r->mask < 2 * n; r->mask = r->mask * 2 + 1)
         ;
     r->table = ARENA_ARRAY(a, uint32_t, r->mask + 1);
@@ -65,7 +72,14 @@ static enum errc hold_all(struct report *r, const struct lease_item *items, size
         tenants[i] = r->tracks[i].tenant_id;
         attempts[i] = r->tracks[i].attempt_id;
     }
-    TRY(lease_repo_hold(r->w->tx, r->node->node_id, tenants, attempts, r->ntracks, &rows, e));
+    h->ask = lease_repo_hold(w->tx, node_id, tenants, attempts, r->ntracks);
+    return h;
+}
+
+static enum errc hold_told(struct report *r, struct db_ask *ask, struct err *e)
+{
+    struct slice rows = { 0 };
+    TRY(db_told_many(r->w->tx, ask, &rows, r->ntracks, e));
     for (size_t i = 0; i < rows.n; i++) {
         const struct held *h = (const struct held *)rows.items + i;
         struct track *t = report_track(r, h->tenant_id, h->attempt_id, false);
@@ -323,16 +337,19 @@ static void drop_fused_starts(struct report *r)
     r->nstarts = kept;
 }
 
-enum errc lease_report(struct work *w, const struct node *node, const struct lease_item *items, size_t n, int64_t lease_ms,
-                       struct slice *ret, struct err *e)
+enum errc lease_report(struct work *w, const struct node *node, struct lease_hold *hold, const struct lease_item *items, size_t n,
+                       int64_t lease_ms, struct slice *ret, struct err *e)
 {
     struct arena *a = w->arena;
-    struct report r = { .w = w, .node = node, .lease_ms = lease_ms };
+    struct lease_hold *h = hold ? hold : lease_hold_ask(w, node->node_id, items, n);
+    struct report r = h->report;
+    r.node = node;
+    r.lease_ms = lease_ms;
     struct lease_verdict *out = ARENA_ARRAY(a, struct lease_verdict, n + 1);
     *ret = (struct slice){ out, n };
     if (!n)
         return ERR_OK;
-    TRY(hold_all(&r, items, n, e));
+    TRY(hold_told(&r, h->ask, e));
     TRY(report_check_outputs(&r, items, n, e));
     TRY(read_wishes(&r, items, n, e));
     r.takes = ARENA_ARRAY(a, struct attempt_step, r.ntracks);

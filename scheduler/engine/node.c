@@ -78,10 +78,22 @@ enum errc node_register(struct work *w, const struct node_register *in, struct s
     return audit_append(w, &ev, e);
 }
 
+void node_beat_ask(struct work *w, struct node_call *c)
+{
+    c->ask = node_repo_beat_ask(w->tx, c);
+}
+
 enum errc node_beat(struct work *w, struct uuid node_id, struct uuid boot_id, struct str identity, struct node *ret, struct err *e)
 {
+    struct node_call c = { node_id, boot_id, identity, NULL };
+    node_beat_ask(w, &c);
+    return node_beat_told(w, &c, ret, e);
+}
+
+enum errc node_beat_told(struct work *w, const struct node_call *c, struct node *ret, struct err *e)
+{
     bool found;
-    TRY(node_repo_beat(w->tx, node_id, boot_id, identity, ret, &found, e));
+    TRY(node_repo_beat_told(w->tx, c, ret, &found, e));
     return found ? ERR_OK : FAIL(e, STALE, "This run of the agent is not registered; register again");
 }
 

@@ -10,6 +10,7 @@
 #include "core/table/schema.h"
 #include "core/wire/lease_wire.h"
 
+struct db_ask;
 struct stmt;
 
 enum { NODE_HEARTBEAT_MS = 10000, NODE_MISSED_MAX = 3, NODE_SILENCE_MS = NODE_HEARTBEAT_MS * NODE_MISSED_MAX };
@@ -39,6 +40,14 @@ extern const struct schema node_schema;
 enum errc node_register(struct work *w, const struct node_register *in, struct str identity, struct node *ret, struct err *e) MUST_CHECK;
 /* The machine lives: refreshes last_seen_at (at most once a second) and takes LOST back. STALE: not this identity or boot. */
 enum errc node_beat(struct work *w, struct uuid node_id, struct uuid boot_id, struct str identity, struct node *ret, struct err *e) MUST_CHECK;
+/* The same in two steps, between which other reads may be asked (db_ask). */
+struct node_call {
+    struct uuid node_id, boot_id;
+    struct str identity;
+    struct db_ask *ask;             /* node_beat_ask writes it */
+};
+void node_beat_ask(struct work *w, struct node_call *c);
+enum errc node_beat_told(struct work *w, const struct node_call *c, struct node *ret, struct err *e) MUST_CHECK;
 enum errc node_get(struct work *w, struct uuid node_id, struct node *ret, struct err *e) MUST_CHECK;
 /* Members that are absent filter nothing. */
 struct node_filter {

@@ -153,12 +153,16 @@ enum errc node_repo_boot(struct db_tx *tx, struct str identity, int64_t silence_
     return db_maybe(tx, &node_boot, ARGS(A_STR(identity), A_I64(silence_ms)), ret, found, e);
 }
 
-enum errc node_repo_beat(struct db_tx *tx, struct uuid node_id, struct uuid boot_id, struct str identity, struct node *ret, bool *found,
-                         struct err *e)
+struct db_ask *node_repo_beat_ask(struct db_tx *tx, const struct node_call *c)
 {
-    TRY(db_maybe(tx, &node_heard_stmt, ARGS(A_UUID(node_id), A_UUID(boot_id), A_STR(identity)), ret, found, e));
+    return db_ask(tx, &node_heard_stmt, ARGS(A_UUID(c->node_id), A_UUID(c->boot_id), A_STR(c->identity)));
+}
+
+enum errc node_repo_beat_told(struct db_tx *tx, const struct node_call *c, struct node *ret, bool *found, struct err *e)
+{
+    TRY(db_told_maybe(tx, c->ask, ret, found, e));
     if (*found && ret->is_due)
-        db_queue(tx, &node_beat_stmt, ARGS(A_UUID(node_id), A_UUID(boot_id), A_STR(identity)), false);
+        db_queue(tx, &node_beat_stmt, ARGS(A_UUID(c->node_id), A_UUID(c->boot_id), A_STR(c->identity)), false);
     return ERR_OK;
 }
 

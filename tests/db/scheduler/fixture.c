@@ -291,7 +291,7 @@ size_t say_all(struct fixture *f, const struct machine *m, const struct lease_it
     struct unit u = unit_open(&f->api, f->api.node_pool, SCOPE_SYSTEM);
     struct slice rows = { 0 };
     size_t good = 0;
-    OK(lease_report(&u.w, &m->node, items, n, f->config->scheduler_lease_ms, &rows, e));
+    OK(lease_report(&u.w, &m->node, NULL, items, n, f->config->scheduler_lease_ms, &rows, e));
     assert_int_equal(rows.n, n);
     const struct lease_verdict *v = rows.items;
     for (size_t i = 0; i < n; i++) {

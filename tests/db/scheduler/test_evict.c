@@ -40,7 +40,7 @@ static size_t notices(struct slice told, struct lease_notice *ret)
     struct slice rows = { 0 };
     OK(db_begin(f.api.node_pool, SCOPE_SYSTEM, TX_READ_ONLY, a, &tx, e));
     struct work w = { .app = &f.api, .arena = a, .tx = tx };
-    OK(lease_notices(&w, &m.node, told, &rows, e));
+    OK(lease_notices_told(&w, lease_notices_ask(&w, m.node.node_id, told), &rows, e));
     if (rows.n)
         *ret = *(const struct lease_notice *)rows.items;
     db_rollbackp(&tx);

@@ -142,7 +142,7 @@ static void a_cancellation_that_meets_a_return(void **state)
     struct lease_item item = { .tenant_id = g.tenant_id, .attempt_id = g.attempt_id, .fence = g.fence, .event = LE_RETURN, .message = STR("") };
     OK(db_begin(f.api.node_pool, SCOPE_SYSTEM, 0, a, &tx, e));
     w.tx = tx;
-    OK(lease_report(&w, &m->node, &item, 1, 30000, &verdicts, e));
+    OK(lease_report(&w, &m->node, NULL, &item, 1, 30000, &verdicts, e));
     pthread_create(&t, NULL, cancel_thread, &job);
     WAIT_WHILE(!fixture_count(&f, "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"));
     OK(db_commit(tx, e));

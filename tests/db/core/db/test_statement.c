@@ -52,10 +52,60 @@ static void test_error_map(void **state)
     assert_int_equal(pgerr_code(NULL, NULL), ERR_UNAVAILABLE);
 }
 
+/* Asks are answered with whatever comes next, told in any order, and lost with their transaction. */
+static void test_asks(void **state)
+{
+    (void)state;
+    struct note n;
+    struct slice rows;
+    bool found;
+    struct db_tx *tx = begin(tenant_a, 0);
+    for (int64_t i = 1; i <= 3; i++)
+        db_queue(tx, &note_add, ARGS(A_UUID(tenant_a), A_I64(i), A_STR(str_fmt(arena, "n%d", (int)i))), false);
+    struct db_ask *second = db_ask(tx, &note_get, ARGS(A_I64(2)));
+    db_queue(tx, &note_set, ARGS(A_I64(3), A_TEXT("late")), false);
+    struct db_ask *all = db_ask(tx, &notes_all, NO_ARGS), *none = db_ask(tx, &note_get, ARGS(A_I64(9)));
+    assert_int_equal(db_one(tx, &note_get, ARGS(A_I64(1)), &n, &e), ERR_OK);
+    assert_true(str_eq_c(n.body, "n1"));
+    assert_int_equal(db_told_maybe(tx, none, &n, &found, &e), ERR_OK);
+    assert_false(found);
+    assert_int_equal(db_told_many(tx, all, &rows, 10, &e), ERR_OK);
+    assert_int_equal(rows.n, 3);
+    assert_true(str_eq_c(((const struct note *)rows.items)[2].body, "late"));
+    assert_int_equal(db_told_maybe(tx, second, &n, &found, &e), ERR_OK);
+    assert_true(found && n.id == 2);
+    /* Nothing else was sent: telling sends it. What is not told is let go. */
+    struct db_ask *alone = db_ask(tx, &note_get, ARGS(A_I64(3)));
+    (void)db_ask(tx, &notes_all, NO_ARGS);
+    assert_int_equal(db_told_maybe(tx, alone, &n, &found, &e), ERR_OK);
+    assert_int_equal(n.id, 3);
+    assert_int_equal(db_told_many(tx, db_ask(tx, &notes_all, NO_ARGS), &rows, 2, &e), ERR_LIMIT);
+    commit(tx);
+    /* An error of anything in the group is each ask's. */
+    tx = begin(tenant_a, 0);
+    struct db_ask *before = db_ask(tx, &note_get, ARGS(A_I64(1)));
+    db_queue(tx, &raise_it, ARGS(A_TEXT("FJ429")), false);
+    struct db_ask *behind = db_ask(tx, &note_get, ARGS(A_I64(2)));
+    assert_int_equal(db_told_maybe(tx, behind, &n, &found, &e), ERR_QUOTA);
+    assert_int_equal(db_told_maybe(tx, before, &n, &found, &e), ERR_QUOTA);
+    db_rollback(tx);
+    /* A part that is undone takes its asks with it; the next ones get their own answers. */
+    tx = begin(tenant_a, 0);
+    assert_int_equal(db_mark(tx, &e), ERR_OK);
+    db_queue(tx, &raise_it, ARGS(A_TEXT("FJ429")), false);
+    (void)db_ask(tx, &note_get, ARGS(A_I64(1)));
+    assert_int_equal(db_back_to_mark(tx, &e), ERR_OK);
+    assert_int_equal(db_told_maybe(tx, db_ask(tx, &note_get, ARGS(A_I64(2))), &n, &found, &e), ERR_OK);
+    assert_true(found && n.id == 2);
+    (void)db_ask(tx, &note_get, ARGS(A_I64(1)));        /* rolled back before it was sent */
+    db_rollback(tx);
+    assert_int_equal(count(tenant_a), 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_must_affect), TEST(test_error_map),
+        TEST(test_must_affect), TEST(test_error_map), TEST(test_asks),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -471,7 +471,7 @@ static void logs_and_metrics_are_kept(void **state)
     struct slice rows;
     struct lease held;
     OK(db_begin(f.api.node_pool, SCOPE_SYSTEM, 0, a, &w.tx, e));
-    OK(lease_report(&w, &m.node, items, 2, 30000, &rows, e));
+    OK(lease_report(&w, &m.node, NULL, items, 2, 30000, &rows, e));
     OK(lease_check(&w, g.tenant_id, g.attempt_id, g.fence, m.identity, &held, e));
     assert_int_equal(lease_check(&w, g.tenant_id, g.attempt_id, g.fence + 1, m.identity, &held, NULL), ERR_STALE);
     assert_int_equal(lease_check(&w, g.tenant_id, g.attempt_id, g.fence, STR("spiffe://x"), &held, NULL), ERR_STALE);

@@ -39,7 +39,7 @@ static void outputs_become_visible_with_success_only(void **state)
         struct work w = { .app = &f.api, .arena = a, .now_us = 1 };
         struct slice rows;
         OK(db_begin(f.api.node_pool, SCOPE_SYSTEM, 0, a, &w.tx, e));
-        OK(lease_report(&w, &m.node, &item, 1, 30000, &rows, e));
+        OK(lease_report(&w, &m.node, NULL, &item, 1, 30000, &rows, e));
         OK(db_commit(w.tx, e));
         arena_free(a);
         assert_string_equal(state_of(&f, id), good ? "COMPLETED" : "FAILED");
@@ -80,7 +80,7 @@ static void outputs_of_an_older_fence_do_not_count(void **state)
     struct work w = { .app = &f.api, .arena = a, .now_us = 1 };
     struct slice rows;
     OK(db_begin(f.api.node_pool, SCOPE_SYSTEM, 0, a, &w.tx, e));
-    OK(lease_report(&w, &m.node, &item, 1, 30000, &rows, e));
+    OK(lease_report(&w, &m.node, NULL, &item, 1, 30000, &rows, e));
     OK(db_commit(w.tx, e));
     arena_free(a);
     assert_string_equal(state_of(&f, id), "FAILED");
@@ -122,7 +122,7 @@ static void outputs_of_one_report_share_the_room(void **state)
     struct work w = { .app = &f.api, .arena = a, .now_us = 1 };
     struct slice rows;
     OK(db_begin(f.api.node_pool, SCOPE_SYSTEM, 0, a, &w.tx, e));
-    OK(lease_report(&w, &m.node, items, 3, 30000, &rows, e));
+    OK(lease_report(&w, &m.node, NULL, items, 3, 30000, &rows, e));
     OK(db_commit(w.tx, e));
     arena_free(a);
     assert_string_equal(state_of(&f, g[0].job_id), "COMPLETED");

@@ -303,7 +303,7 @@ static void a_suspension_and_an_end_are_in_one_order(void **state)
             const struct lease_item it = { .tenant_id = r.g.tenant_id, .attempt_id = r.g.attempt_id, .fence = r.g.fence,
                                            .event = LE_SUCCEED, .message = STR("") };
             OK(db_begin(f.api.node_pool, SCOPE_SYSTEM, 0, arena, &w.tx, e));
-            OK(lease_report(&w, &m.node, &it, 1, 30000, &rows, e));
+            OK(lease_report(&w, &m.node, NULL, &it, 1, 30000, &rows, e));
         }
         pthread_create(&r.thread, NULL, race, &r);
         WAIT_WHILE(!fixture_count(&f, "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"));

@@ -26,7 +26,7 @@ static int setup(void **state)
     struct work w = { .app = &f.api, .arena = a, .now_us = clock_wall_us(&clock_system) };
     struct slice verdicts;
     OK(db_begin(f.api.node_pool, SCOPE_SYSTEM, 0, a, &w.tx, e));
-    OK(lease_report(&w, &m.node, items, 2, f.config->scheduler_lease_ms, &verdicts, e));
+    OK(lease_report(&w, &m.node, NULL, items, 2, f.config->scheduler_lease_ms, &verdicts, e));
     OK(db_commit(w.tx, e));
     arena_free(a);
     return 0;
