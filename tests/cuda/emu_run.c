@@ -99,6 +99,7 @@ static unsigned current;
 static emu_kernel kernel;
 static const void *kernel_args;
 static float slot[2][THREADS_MAX];
+static struct { struct gpu_mma_a a; uint32_t b[2]; } fragment[2][THREADS_MAX];
 static bool answer, next_answer, is_descending;
 static unsigned long block_number;
 _Thread_local struct gpu_place gpu_emu_at;
@@ -300,4 +301,29 @@ float gpu_emu_shuffle_down(float v, unsigned by)
     fibers[me].state = AT_SHUFFLE;
     leave(false);
     return slot[set][lane + by < GPU_WARP ? me + by : me];
+}
+
+/* Number `which` (0, 1) of a pair of bf16. */
+static float half_of(uint32_t pair, unsigned which)
+{
+    union { uint32_t u; float f; } x = { which ? pair & 0xffff0000u : pair << 16 };
+    return x.f;
+}
+
+/* The warp lays its fragments down and meets; then each thread adds up its own four results, k ascending. */
+void gpu_emu_mma(float d[4], struct gpu_mma_a a, uint32_t b0, uint32_t b1)
+{
+    unsigned me = current, set = fibers[me].shuffles++ % 2, first = me - me % GPU_WARP, group = me % GPU_WARP / 4, place = me % 4;
+    fragment[set][me].a = a;
+    fragment[set][me].b[0] = b0;
+    fragment[set][me].b[1] = b1;
+    fibers[me].state = AT_SHUFFLE;
+    leave(false);
+    for (unsigned e = 0; e < 4; e++)
+        for (unsigned k = 0; k < 16; k++) {             /* row of a: group, or group + 8; column of b: 2·place, or the next */
+            unsigned of_a = first + 4 * group + k % 8 / 2, of_b = first + 4 * (2 * place + e % 2) + k % 8 / 2;
+            float x = half_of(fragment[set][of_a].a.v[e / 2 + k / 8 * 2], k % 2);
+            float y = half_of(fragment[set][of_b].b[k / 8], k % 2);
+            d[e] = __builtin_fmaf(x, y, d[e]);
+        }
 }

@@ -150,14 +150,22 @@ static void stage_copy(void)
     BACKEND.free(ctx, b[0]), BACKEND.free(ctx, b[1]);
 }
 
+/* FALAJ_GPU_BF16: products take their factors in bf16. */
+static bool is_half(void)
+{
+    const char *s = getenv("FALAJ_GPU_BF16");
+    return s && *s;
+}
+
 static void stage_product(void)
 {
     size_t m = arg[0], n = arg[1], k = arg[2];
     struct buffer *b[3] = { room(m * k), room(n * k), room(m * n) };
     struct tensor x = tensor(b[0], DIMS(m, k)), w = tensor(b[1], DIMS(n, k)), y = tensor(b[2], DIMS(m, n));
-    struct use u = { OP_MATMUL, { .attr.flags = MM_TRANS_B, .in = { &x, &w }, .out = { &y } } };
+    struct use u = { OP_MATMUL, { .attr.flags = MM_TRANS_B | (is_half() ? OP_BF16 : 0), .in = { &x, &w }, .out = { &y } } };
     double s = seconds_of("product", call_use, &u);
-    printf("{\"stage\": \"product\", \"m\": %zu, \"n\": %zu, \"k\": %zu, \"type\": \"f32\", \"tflops\": %.2f}\n", m, n, k,
+    printf("{\"stage\": \"product\", \"m\": %zu, \"n\": %zu, \"k\": %zu, \"type\": \"%s\", \"tflops\": %.2f}\n", m, n, k,
+           is_half() ? "bf16" : "f32",
            2e-12 * (double)m * (double)n * (double)k / s);
     for (int i = 0; i < 3; i++)
         BACKEND.free(ctx, b[i]);
@@ -201,7 +209,7 @@ static void run_step(void *with)
 /* flops: of an item (token, row) by the stated formula; 0: those of net_flops. */
 static void stage_step(const char *name, const struct train_job *job, struct net_shape shape, size_t rows, double flops)
 {
-    const struct net_spec spec = { ELEM_F32, job, shape, rows, .has_update = true };
+    const struct net_spec spec = { ELEM_F32, job, shape, rows, .has_update = true, .is_bf16 = is_half() };
     struct step s = { .rows = rows, .at = { .lr = 1e-4, .correction1 = 0.1, .correction2 = 0.001, .clip_norm = 1, .grad_scale = 1,
                                             .loss_scale = 1, .is_training = 1 } };
     double loss = 0;
@@ -222,8 +230,9 @@ static void stage_step(const char *name, const struct train_job *job, struct net
     if (net_loss(s.n, &loss, &err) != ERR_OK)
         stop(name);
     double each = flops > 0 ? flops : net_flops(s.n) / (double)s.n->items;
-    printf("{\"stage\": \"%s\", \"parameters\": %zu, \"rows\": %zu, \"type\": \"f32\", \"ms\": %.2f, \"items_s\": %.0f, "
-           "\"tflops\": %.2f, \"loss\": %.4f, \"mib\": %zu}\n", name, s.n->numbers, rows, 1e3 * seconds, (double)items / seconds,
+    printf("{\"stage\": \"%s\", \"parameters\": %zu, \"rows\": %zu, \"type\": \"%s\", \"ms\": %.2f, \"items_s\": %.0f, "
+           "\"tflops\": %.2f, \"loss\": %.4f, \"mib\": %zu}\n", name, s.n->numbers, rows,
+           is_half() ? "bf16" : "f32", 1e3 * seconds, (double)items / seconds,
            1e-12 * each * (double)items / seconds, loss / (double)items, plan_bytes(s.n->plan) >> 20);
     free(s.x);
     free(s.labels);

@@ -163,9 +163,14 @@ if [[ -n $emulated ]]; then
     step 'gpt' gpt 0.01 1 16 2 9 2
     step 'cnn' cnn 0.01 6 8 2
     step 'mlp' mlp 0.01 9 17 8
+    FALAJ_GPU_BF16=1 run 60 product 0.01 65 40 33
+    FALAJ_GPU_BF16=1 step 'gpt in bf16' gpt 0.01 1 16 2 9 2
 else
     run 30 copy 2 1024
     step 'gpt 124M' gpt 12 12 768 12 1024 8
+    FALAJ_GPU_BF16=1 step 'gpt 124M in bf16' gpt 12 12 768 12 1024 8
+    FALAJ_GPU_BF16=1 run 20 product 1.5 8192 3072 768
+    FALAJ_GPU_BF16=1 run 20 product 1.5 768 768 8192
     # Rows of 8,192 tokens: attention in and out, perceptron in and out, head; then their two gradients' shapes.
     for shape in '2304 768' '768 768' '3072 768' '768 3072' '50304 768' '8192 8192'; do
         # shellcheck disable=SC2086

@@ -6,6 +6,9 @@
 
 enum { TILE = 64 };
 
+/* The kernel for factors in fp32, or the one for factors in bf16. */
+#define KERNEL_OF(o, name) ((o)->attr.flags & OP_BF16 ? KERNEL_##name##_half : KERNEL_##name)
+
 /* Transposed is the same product with the strides the other way round. */
 static struct product_args product_of(const struct op_call *o, const struct mat *a, const struct mat *b, const struct mat *out)
 {
@@ -24,7 +27,7 @@ static void matmul(struct backend_ctx *c, const struct op_call *o)
     struct product_args p = product_of(o, &a, &b, &out);
     ASSERT(!o->in[2] == !(o->attr.flags & MM_BIAS));
     p.bias = o->in[2] ? at(o->in[2]) : NULL;
-    cuda_launch(c, KERNEL_product, over(p.m, TILE), over(p.n, TILE), 1, &p);
+    cuda_launch(c, KERNEL_OF(o, product), over(p.m, TILE), over(p.n, TILE), 1, &p);
 }
 
 static void bmm(struct backend_ctx *c, const struct op_call *o)
@@ -71,21 +74,21 @@ static void conv2d(struct backend_ctx *c, const struct op_call *o)
                                  o->attr.flags & CONV_ADD ? at(o->in[3]) : NULL, at(o->out[0]),
                                  images_of(&w, o->in[0], o->out[0]), o->attr.flags & MM_RELU };
     ASSERT(o->in[1]->dim[0] == a.s.yc && o->in[1]->dim[3] == a.s.xc);
-    cuda_launch(c, KERNEL_conv, over(a.s.n * a.s.yh * a.s.yw, TILE), over(a.s.yc, TILE), 1, &a);
+    cuda_launch(c, KERNEL_OF(o, conv), over(a.s.n * a.s.yh * a.s.yw, TILE), over(a.s.yc, TILE), 1, &a);
 }
 
 static void conv2d_bwd_x(struct backend_ctx *c, const struct op_call *o)
 {
     const struct op_attr w = window_of(o, o->in[0]);
     const struct conv_back_x_args a = { at(o->in[0]), at(o->in[1]), at(o->out[0]), images_of(&w, o->out[0], o->in[1]) };
-    cuda_launch(c, KERNEL_conv_back_x, over(a.s.n * a.s.xh * a.s.xw, TILE), over(a.s.xc, TILE), 1, &a);
+    cuda_launch(c, KERNEL_OF(o, conv_back_x), over(a.s.n * a.s.xh * a.s.xw, TILE), over(a.s.xc, TILE), 1, &a);
 }
 
 static void conv2d_bwd_w(struct backend_ctx *c, const struct op_call *o)
 {
     const struct conv_back_w_args a = { at(o->in[0]), at(o->in[1]), at(o->out[0]), images_of(&o->attr, o->in[0], o->in[1]),
                                         o->attr.flags & OP_ACCUMULATE };
-    cuda_launch(c, KERNEL_conv_back_w, over(a.s.yc, TILE), over(a.s.h * a.s.w * a.s.xc, TILE), 1, &a);
+    cuda_launch(c, KERNEL_OF(o, conv_back_w), over(a.s.yc, TILE), over(a.s.h * a.s.w * a.s.xc, TILE), 1, &a);
 }
 
 /* y and dy, where there are any, hold heads of the same width, one behind the other. */

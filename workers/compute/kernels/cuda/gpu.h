@@ -12,10 +12,11 @@
  *         …
  *     }
  *
- * Rules. A block has one dimension, a multiple of GPU_WARP threads; a grid up to three. Every thread of a block reaches every
- * GPU_BARRIER, GPU_BARRIER_OR and GPU_SHUFFLE_DOWN: no early return before one. GPU_SHARED comes first in the kernel; its
- * contents are undefined at the start of a block (the test runtime fills it with NaN). No atomics on floats: sums have one order,
- * given by shapes alone, so a backend of these kernels is deterministic. */
+ * Rules. A block has one dimension, a multiple of GPU_WARP threads; a grid up to three. Every thread of a block reaches
+ * every GPU_BARRIER, GPU_BARRIER_OR and GPU_SHUFFLE_DOWN, and every thread of a warp each gpu_mma: no early return
+ * before one. GPU_SHARED comes first in the kernel; its contents are undefined at the start of a block (the test
+ * runtime fills it with NaN). No atomics on floats: sums have one order, given by shapes alone, so a backend of these
+ * kernels is deterministic. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,6 +27,11 @@ enum { GPU_WARP = 32 };
 struct gpu_place {
     unsigned thread, threads;           /* in the block, and of it */
     unsigned block[3];
+};
+
+/* A fragment of a of gpu_mma: pairs of bf16. */
+struct gpu_mma_a {
+    uint32_t v[4];
 };
 
 #if defined(__CUDA__) || defined(__CUDACC__)
@@ -61,6 +67,14 @@ GPU_CALL struct gpu_place gpu_place(void)
 #define GPU_SHUFFLE_DOWN(v, by) __shfl_down_sync(0xffffffffu, (v), (by))
 #endif
 
+GPU_CALL void gpu_mma_asm(float *d, struct gpu_mma_a a, uint32_t b0, uint32_t b1)
+{
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                 : "r"(a.v[0]), "r"(a.v[1]), "r"(a.v[2]), "r"(a.v[3]), "r"(b0), "r"(b1));
+}
+#define GPU_MMA(d, a, b0, b1) gpu_mma_asm((d), (a), (b0), (b1))
+
 #else
 
 #define GPU_CALL static inline __attribute__((unused))
@@ -79,6 +93,7 @@ void gpu_emu_shared(void *room, size_t size_bytes);     /* the first thread of a
 void gpu_emu_barrier(void);
 bool gpu_emu_barrier_or(bool is_true);
 float gpu_emu_shuffle_down(float v, unsigned by);
+void gpu_emu_mma(float d[4], struct gpu_mma_a a, uint32_t b0, uint32_t b1);
 #define KERNEL(name, threads) void gpu_emu_##name(const void *at);
 #include "workers/compute/kernels/cuda/kernel.def"
 #undef KERNEL
@@ -89,14 +104,29 @@ GPU_CALL struct gpu_place gpu_place(void)
 #define GPU_BARRIER() gpu_emu_barrier()
 #define GPU_BARRIER_OR(is_true) gpu_emu_barrier_or(is_true)
 #define GPU_SHUFFLE_DOWN(v, by) gpu_emu_shuffle_down((v), (by))
+#define GPU_MMA(d, a, b0, b1) gpu_emu_mma((d), (a), (b0), (b1))
 
 #endif
+
+/* d += a·b of a warp, 16 × 16 by 16 × 8 in bf16 with sums in fp32, by tensor cores (mma.m16n8k16): every thread of the warp comes
+ * here, with its fragments. In which order the 16 products are added is the card's. */
+GPU_CALL void gpu_mma(float *d, struct gpu_mma_a a, uint32_t b0, uint32_t b1)
+{
+    GPU_MMA(d, a, b0, b1);
+}
 
 /* The number of this thread in a grid of one dimension. */
 GPU_CALL size_t gpu_index(void)
 {
     struct gpu_place p = gpu_place();
     return (size_t)p.block[0] * p.threads + p.thread;
+}
+
+/* Two numbers of 16 bits in one access; the address is a multiple of four. */
+typedef uint32_t __attribute__((may_alias)) gpu_pair;
+GPU_CALL uint32_t gpu_load_pair(const uint16_t *at)
+{
+    return *(const gpu_pair *)(const void *)at;
 }
 
 /* 16 bytes in one access; the address is a multiple of 16. */

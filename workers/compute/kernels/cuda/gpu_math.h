@@ -20,6 +20,14 @@ GPU_CALL float gpu_fma(float a, float b, float c)
     return __builtin_fmaf(a, b, c);
 }
 
+/* To the nearest bf16, even of two; NaN stays one. */
+GPU_CALL uint16_t gpu_bf16(float x)
+{
+    union gpu_bits32 b;
+    b.f = x;
+    return (uint16_t)((x != x ? b.u | 0x400000u : b.u + 0x7fffu + (b.u >> 16 & 1)) >> 16);
+}
+
 GPU_CALL float gpu_exp(float x)
 {
     if (!(x > -103.0f))                 /* 0, or NaN */

@@ -2,9 +2,10 @@
 /* product.cu - products of matrices and convolutions in fp32, all over one tile (product_int.h).
  *
  * A convolution is a product over an index of its window, and nothing is gathered into memory first. The simple form: no tensor
- * cores; where cuBLASLt is present it may take over the products of matrices. */
+ * cores; factors in bf16 go to those (product_half.cu). */
 #include "workers/compute/kernels/cuda/args.h"
 #include "workers/compute/kernels/cuda/product_int.h"
+#include "workers/compute/kernels/cuda/window_int.h"
 
 /* A grid of ⌈m/64⌉ × ⌈n/64⌉ × batch. What is accumulated stands at the head of the chain. */
 GPU_KERNEL(product, struct product_args, a)
@@ -18,26 +19,6 @@ GPU_KERNEL(product, struct product_args, a)
         TILE_FIRST(t, a.m, a.n, out[i * a.out_stride + j])
     TILE_RUN(t, a.m, a.n, a.k, a.a_col == 1, a.b_row == 1, x[i * a.a_row + k * a.a_col], w[k * a.b_row + j * a.b_col])
     TILE_END(t, a.m, a.n, sum += a.bias ? a.bias[j] : 0; out[i * a.out_stride + j] = a.relu && sum < 0 ? 0 : sum)
-}
-
-/* The number of x that pixel `at` of y meets at place k = (ky·w + kx)·channels + c of its window; 0 in the padding. */
-GPU_CALL float window_at(const struct images *s, const float *x, size_t at, size_t k)
-{
-    size_t c = k % s->xc, kx = k / s->xc % s->w, ky = k / s->xc / s->w;
-    size_t ox = at % s->yw, oy = at / s->yw % s->yh, n = at / s->yw / s->yh;
-    size_t y = oy * s->stride + ky - s->pad, z = ox * s->stride + kx - s->pad;      /* below 0: huge */
-    return y < s->xh && z < s->xw ? x[((n * s->xh + y) * s->xw + z) * s->xc + c] : 0;
-}
-
-/* The number of dy that pixel `at` of x had at place k = (ky·w + kx)·out + o of a window. */
-GPU_CALL float window_back(const struct images *s, const float *dy, size_t at, size_t k)
-{
-    size_t o = k % s->yc, kx = k / s->yc % s->w, ky = k / s->yc / s->w;
-    size_t ix = at % s->xw + s->pad, iy = at / s->xw % s->xh + s->pad, n = at / s->xw / s->xh;
-    if (iy < ky || ix < kx || (iy - ky) % s->stride || (ix - kx) % s->stride)
-        return 0;
-    size_t oy = (iy - ky) / s->stride, ox = (ix - kx) / s->stride;
-    return oy < s->yh && ox < s->yw ? dy[((n * s->yh + oy) * s->yw + ox) * s->yc + o] : 0;
 }
 
 GPU_KERNEL(conv, struct conv_args, a)

@@ -61,7 +61,7 @@ static void test_nets_in_both_orders(void **st)
                 fail_msg("size %zu: %s has other bits in the other order", i, op_name(k[j].op));
             ran++;
         }
-    assert_int_equal(ran, 23 * sizeof sizes / sizeof *sizes);      /* all of the table but the two of DEPTHWISE */
+    assert_int_equal(ran, 27 * sizeof sizes / sizeof *sizes);      /* all of the table but the two of DEPTHWISE */
     backend_ref.close(ref);
     kit_close(c);
 }
@@ -86,11 +86,13 @@ static void test_batch_invariant(void **st)
     float *x = numbers(M * WIDE, 1), *w = numbers(N * K, 2), *bias = numbers(N, 3), *y = numbers(M * N, 4), *z = numbers(N, 5);
     struct mat X = { ELEM_F32, M, K, WIDE, NULL, 0, x }, W = mat_host(w, ELEM_F32, N, K), B = mat_host(bias, ELEM_F32, 1, N);
     struct mat Y = mat_host(y, ELEM_F32, M, N), Z = mat_host(z, ELEM_F32, 1, N);
-    call_matmul(&backend_cuda_emu, c, MM_TRANS_B | MM_BIAS | MM_RELU, &X, &W, &B, &Y);
-    for (size_t i = 0; i < M; i += 11) {
-        struct mat one = mat_host(x + i * WIDE, ELEM_F32, 1, K);
-        call_matmul(&backend_cuda_emu, c, MM_TRANS_B | MM_BIAS | MM_RELU, &one, &W, &B, &Z);
-        assert_memory_equal(z, y + i * N, N * sizeof *z);
+    for (unsigned flags = MM_TRANS_B | MM_BIAS | MM_RELU, half = 0; half < 2; half++, flags |= OP_BF16) {
+        call_matmul(&backend_cuda_emu, c, flags, &X, &W, &B, &Y);
+        for (size_t i = 0; i < M; i += 11) {
+            struct mat one = mat_host(x + i * WIDE, ELEM_F32, 1, K);
+            call_matmul(&backend_cuda_emu, c, flags, &one, &W, &B, &Z);
+            assert_memory_equal(z, y + i * N, N * sizeof *z);
+        }
     }
     free(x), free(w), free(bias), free(y), free(z);
     kit_close(c);
