@@ -220,7 +220,7 @@ static void all_machines_hear_that_it_shall_end(void **state)
         struct work w = { .app = &f.api, .arena = arena_new(1 << 20) };
         struct slice told = { 0 };
         OK(db_begin(f.api.node_pool, SCOPE_SYSTEM, TX_READ_ONLY, w.arena, &w.tx, e));
-        OK(lease_notices(&w, &m[at[r]].node, (struct slice){ 0 }, &told, e));
+        OK(lease_notices_told(&w, lease_notices_ask(&w, m[at[r]].node.node_id, (struct slice){ 0 }), &told, e));
         OK(db_commit(w.tx, e));
         assert_int_equal(told.n, 1);
         assert_true(((const struct lease_notice *)told.items)->cancel);
