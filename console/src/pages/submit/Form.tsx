@@ -44,6 +44,11 @@ export function RequestForm({ draft, sets, eager }: Props) {
     { enabled: models.data?.data.some((m) => m.model_id === modelId) ?? false },
   );
   const projects = useGet('/v1/projects', { page_size: 200, state: 'ACTIVE' }, { enabled: can('project:read') });
+  const environments = useGet(
+    '/v1/environments',
+    { page_size: 200, state: 'READY' },
+    { enabled: can('environment:read') && fieldsOf(kind).some((f) => f.path === 'spec.environment') },
+  );
   const wanted = Number(valueAt(draft.request, 'spec.dataset_version') ?? 0);
   const version = versions.data?.data.find((v) => (wanted > 0 ? v.version === wanted : true));
   const isOfData = readsOf(kind) === 'dataset';
@@ -104,6 +109,14 @@ export function RequestForm({ draft, sets, eager }: Props) {
                   ? t('submit.zoneHere', { zone: p.zone })
                   : t('submit.zoneCopy', { zone: p.zone }),
           })),
+      ];
+    if (f.path === 'spec.environment')
+      return [
+        { value: '', label: t('submit.envHost') },
+        ...[...new Set((environments.data?.data ?? []).map((v) => v.name))].map((name) => ({
+          value: name,
+          label: name,
+        })),
       ];
     if (f.kind === 'project')
       return [

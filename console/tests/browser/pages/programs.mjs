@@ -73,6 +73,8 @@ export async function seed(t) {
     return set.dataset_id;
   };
   t.ids.image = await put('python-slim', 'oci', image());
+  const env = await t.tenant('POST', '/v1/environments', { name: 'python', dataset_id: t.ids.image });
+  t.ids.environment = env.environment_id;
   t.ids.text = await put('text', 'tokens', shard('the water of falaj flows. '.repeat(60)));
   const spec = {
     dataset_id: t.ids.text,
@@ -116,6 +118,18 @@ export default [
       await page.locator('.play .server-words').waitFor();
     },
   },
+  { name: 'environments', path: '/environments', as: 'admin' },
+  {
+    name: 'environment-new',
+    path: '/environments',
+    as: 'admin',
+    act: async (page) => {
+      await page.getByRole('button', { name: /^(Import an image|استيراد صورة حاوية)$/ }).click();
+      await page.waitForSelector('[role=dialog]');
+    },
+  },
+  { name: 'environment', path: (ids) => `/environments/${ids.environment}`, as: 'viewer' },
+  { name: 'environment-uses', path: (ids) => `/environments/${ids.environment}?tab=uses`, as: 'admin' },
   { name: 'dataset-image', path: (ids) => `/datasets/${ids.image}`, as: 'engineer' },
   {
     name: 'submit-run',
