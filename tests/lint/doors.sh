@@ -17,6 +17,7 @@ my @doors = (                                    # header, the one folder (or fo
     [qr{^(?:microhttpd\.h|gnutls/.*|curl/.*)$},  'core/http/'],
     [qr{^(?:p11-kit/.*|pkcs11\.h)$},             'keys/'],
     [qr{^zlib\.h$},                              'workers/image/gunzip.c'],
+    [qr{^zstd\.h$},                              'workers/image/unzstd.c'],
     [qr{^(?:seccomp\.h|nvml\.h)$},               'workers/'],
     [qr{^linux/(?:seccomp|audit)\.h$},           'workers/'],
     [qr{^linux/filter\.h$},                      'workers/|core/http/'],   # ADR 0012, 0033

@@ -10,6 +10,7 @@
 #include "core/json/jsonvalue.h"
 #include "workers/image/gunzip.h"
 #include "workers/image/unpack.h"
+#include "workers/image/unzstd.h"
 
 #if defined __x86_64__
 #define OWN_ARCH "amd64"
@@ -320,13 +321,16 @@ static enum errc read_layer(struct reading *r, struct layer *l, bool whiteouts, 
 {
     const struct source packed = range_of(&l->packed, r->archive, l->blob->at, l->blob->size);
     const uint64_t by_ratio = l->blob->size < UINT64_MAX / OCI_RATIO ? l->blob->size * OCI_RATIO : UINT64_MAX;
+    const uint64_t most = by_ratio > OCI_RATIO_FROM ? by_ratio : OCI_RATIO_FROM;
     CLEANUP(gunzip_freep) struct gunzip *g = NULL;
-    if (ends_with(l->named.media_type, "zstd"))
-        return FAIL(e, BAD_DATA, "it is compressed with zstd, which is not read: make the image with gzip");
+    CLEANUP(unzstd_freep) struct unzstd *z = NULL;
     l->content = packed;
     if (ends_with(l->named.media_type, "gzip")) {
-        TRY(gunzip_new(packed, by_ratio > OCI_RATIO_FROM ? by_ratio : OCI_RATIO_FROM, &g, e));
+        TRY(gunzip_new(packed, most, &g, e));
         l->content = gunzip_source(g);
+    } else if (ends_with(l->named.media_type, "zstd")) {
+        TRY(unzstd_new(packed, most, &z, e));
+        l->content = unzstd_source(z);
     } else if (!ends_with(l->named.media_type, ".tar")) {
         return FAIL(e, BAD_DATA, "its type %s is not read", str_z(r->a, l->named.media_type));
     }

@@ -4,7 +4,7 @@
  * Every blob is checked against the digest that names it, every layer against the one of its content in the configuration too;
  * a size that differs is refused. What lies in the folder is good only if the call went well: who gets an error throws the
  * folder away.
- * Layers are plain or gzip; zstd is refused with these words. The image is for this machine's processor; where an archive has
+ * Layers are plain, gzip or zstd. The image is for this machine's processor; where an archive has
  * several for it, its digest must be given.
  * Limits (oci_limits): bytes of contents, files, and OCI_RATIO times what a layer has compressed, at least OCI_RATIO_FROM.
  * Memory: the arena. Errors: BAD_DATA (which layer, which entry), LIMIT, UNPROCESSABLE (not for this machine), IO.

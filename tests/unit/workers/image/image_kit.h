@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
+#include <zstd.h>
 #include <cmocka.h>
 #include "core/base/arena.h"
 #include "core/base/cleanup.h"
@@ -80,6 +81,17 @@ static inline void gzip(struct str plain, struct buf *ret)
     deflateEnd(&z);
 }
 
+static inline void zstd(struct str plain, struct buf *ret)
+{
+    const size_t most = ZSTD_compressBound(plain.len);
+    char *room = malloc(most);
+    assert_non_null(room);
+    const size_t n = ZSTD_compress(room, most, plain.ptr, plain.len, 3);
+    assert_false(ZSTD_isError(n));
+    buf_add(ret, room, n);
+    free(room);
+}
+
 static inline void digest_text(struct str s, char out[OCI_DIGEST_TEXT + 1])
 {
     uint8_t sha[SHA256_BYTES];
@@ -100,7 +112,7 @@ static inline void blob_put(struct buf *out, struct str content, char digest[OCI
 /* What is not as it should be. */
 struct image_odd {
     const char *arch, *media_type, *env;    /* NULL: as usual */
-    bool wrong_diff, wrong_size, no_layer, plain;
+    bool wrong_diff, wrong_size, no_layer, plain, zstd;
     bool two_names;             /* the index names the manifest twice */
     int indexes;                /* the index names an index so often, and this one the manifest */
 };
@@ -124,7 +136,7 @@ static inline void image_make(const struct str *layers, size_t n, const struct i
     struct buf diffs = BUF(1 << 16), list = BUF(1 << 16), text = BUF(1 << 16);
     for (size_t i = 0; i < n; i++) {
         struct buf packed = BUF(KIT_TAR_MAX);
-        odd->plain ? (void)buf_add_str(&packed, layers[i]) : gzip(layers[i], &packed);
+        odd->plain ? (void)buf_add_str(&packed, layers[i]) : odd->zstd ? zstd(layers[i], &packed) : gzip(layers[i], &packed);
         digest_text(odd->wrong_diff ? STR("x") : layers[i], diff);
         if (odd->no_layer)
             digest_text(buf_str(&packed), digest);
@@ -133,6 +145,7 @@ static inline void image_make(const struct str *layers, size_t n, const struct i
         buf_printf(&diffs, "%s\"%s\"", i ? "," : "", diff);
         buf_printf(&list, "%s{\"mediaType\":\"%s\",\"digest\":\"%s\",\"size\":%zu}", i ? "," : "",
                    odd->media_type ? odd->media_type : odd->plain ? "application/vnd.oci.image.layer.v1.tar"
+                                                                  : odd->zstd ? "application/vnd.oci.image.layer.v1.tar+zstd"
                                                                   : "application/vnd.oci.image.layer.v1.tar+gzip",
                    digest, packed.len + odd->wrong_size);
         buf_release(&packed);

@@ -72,6 +72,8 @@ static void a_good_image_is_told_whole(void **state)
     expect(r, "\"files\":3");
     expect(r, "\"unpacked_bytes\":4,\"files\":1}]");     /* of its second layer */
     teardown(&f);
+    expect(inspect(&f, plain, &(struct image_odd){ .zstd = true }, ""), "\"event\":\"succeed\"");
+    teardown(&f);
 }
 
 static void special_bits_must_be_allowed(void **state)
