@@ -68,6 +68,20 @@ static int add_retry(struct cli *c, struct buf *b)
     return CLI_OK;
 }
 
+/* --nodes N, as a member of the request. */
+static int add_nodes(struct cli *c, struct buf *b)
+{
+    struct str body;
+    if (!cli_has(c, "nodes"))
+        return CLI_OK;
+    int rc = rest_body(c, "#min=nodes #max=nodes", &body);
+    if (rc != CLI_OK)
+        return rc;
+    buf_add_c(b, ",\"nodes\":");
+    buf_add_str(b, body);
+    return CLI_OK;
+}
+
 static int build_request(struct cli *c, struct str *ret)
 {
     struct err e = { 0 };
@@ -95,6 +109,8 @@ static int build_request(struct cli *c, struct str *ret)
     }
     if (rc == CLI_OK)
         rc = add_retry(c, &b);
+    if (rc == CLI_OK)
+        rc = add_nodes(c, &b);
     if (common.len > 2) {
         buf_add_char(&b, ',');
         buf_add_str(&b, str_n(common.ptr + 1, common.len - 1));

@@ -2,6 +2,7 @@
 /* watch.c - SQL of what is shown of a job while it runs and after. */
 #include "scheduler/jobs/watch.h"
 #include "core/db/tx.h"
+#include "core/wire/lease_wire.h"
 
 SCHEMA_EXTERN(job_log_line, "A piece of a job's log",
     FIELD(job_log_line, log_id, 0, .doc = "Its position; grows"), FIELD(job_log_line, at, F_ALWAYS, .doc = "When it arrived"),
@@ -12,6 +13,13 @@ SCHEMA_EXTERN(job_metric, "What a job measured at a step",
     FIELD(job_metric, metric_id, 0, .doc = "Its position; grows"), FIELD(job_metric, at, F_ALWAYS, .doc = "When it arrived"),
     FIELD(job_metric, step, 0, .doc = "Step or epoch"), FIELD(job_metric, fence, 0, .doc = "Attempt"),
     FIELD(job_metric, values, 0, .is_numbers = true, .doc = "Name and number of each"));
+SCHEMA_EXTERN(attempt_member, "A machine of an attempt on several",
+    FIELD(attempt_member, attempt_id, F_NOOUT, .doc = "Its attempt"),
+    FIELD(attempt_member, rank, 0, .doc = "Which of them, from 0"),
+    FIELD_ID(attempt_member, node_id, "nod", F_ALWAYS, .doc = "Machine"),
+    FIELD(attempt_member, state, F_ALWAYS, .doc = "Where it is"),
+    FIELD(attempt_member, started_at, 0, .doc = "When all had met"),
+    FIELD(attempt_member, finished_at, 0, .doc = "When it ended"));
 SCHEMA_EXTERN(attempt_view, "One execution of a job",
     FIELD_ID(attempt_view, attempt_id, "att", F_ALWAYS, .doc = "The attempt"), FIELD(attempt_view, fence, 0, .doc = "Its number"),
     FIELD_ID(attempt_view, node_id, "nod", F_ALWAYS, .doc = "Machine"),
@@ -22,7 +30,10 @@ SCHEMA_EXTERN(attempt_view, "One execution of a job",
     FIELD_OPT(attempt_view, gpu_mj, 0, .doc = "Millijoules that its GPUs took; absent: not measured"),
     FIELD(attempt_view, leased_at, F_ALWAYS, .doc = "When it was given to the machine"),
     FIELD(attempt_view, started_at, 0, .doc = "When it began"),
-    FIELD(attempt_view, finished_at, 0, .doc = "When it ended"));
+    FIELD(attempt_view, finished_at, 0, .doc = "When it ended"),
+    FIELD(attempt_view, nodes, 0, .doc = "Machines that it ran on"),
+    FIELD_LIST(attempt_view, members, &attempt_member_schema, F_NOCOL | F_NOEMPTY,
+               .doc = "Its machines by rank; absent where there was one"));
 
 static const struct stmt job_logs_stmt = { .name = "job_logs", .params = "uuii", .row = &job_log_line_schema, .card = CARD_MANY, .sql =
     "SELECT log_id, at, stream, fence, text FROM job_log WHERE tenant_id = $1 AND job_id = $2 AND log_id > $3 ORDER BY log_id LIMIT $4" };
@@ -56,12 +67,17 @@ static const struct stmt job_metrics_stmt = { .name = "job_metrics", .params = "
     "SELECT metric_id, at, step, fence, values FROM job_metric\n"
     " WHERE tenant_id = $1 AND job_id = $2 AND metric_id > $3 ORDER BY metric_id LIMIT $4" };
 static const struct stmt job_attempts_stmt = { .name = "job_attempts", .params = "uui", .row = &attempt_view_schema, .card = CARD_MANY, .sql =
-    "SELECT attempt_id, fence, node_id, state, cause, message, exit_code, cpu_mj, gpu_mj, leased_at, started_at, finished_at\n"
-    "  FROM attempt\n"
+    "SELECT attempt_id, fence, node_id, state, cause, message, exit_code, cpu_mj, gpu_mj, leased_at, started_at, finished_at,\n"
+    "       nodes FROM attempt\n"
     " WHERE tenant_id = $1 AND job_id = $2 ORDER BY fence LIMIT $3" };
 
+static const struct stmt job_members_stmt = { .name = "job_members", .params = "uUi", .row = &attempt_member_schema,
+    .card = CARD_MANY, .sql =
+    "SELECT attempt_id, rank, node_id, state, started_at, finished_at FROM attempt_member\n"
+    " WHERE tenant_id = $1 AND attempt_id = ANY ($2) ORDER BY attempt_id, rank LIMIT $3" };
+
 const struct stmt *const watch_stmts[] = { &job_logs_stmt, &job_log_page_stmt, &job_log_count_stmt, &job_metrics_stmt,
-                                           &job_attempts_stmt, NULL };
+                                           &job_attempts_stmt, &job_members_stmt, NULL };
 
 enum errc job_logs(struct work *w, struct uuid job_id, int64_t after, int64_t limit, struct slice *ret, struct err *e)
 {
@@ -121,7 +137,31 @@ enum errc job_metrics(struct work *w, struct uuid job_id, int64_t after, int64_t
     return db_many(w->tx, &job_metrics_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(job_id), A_I64(after), A_I64(limit)), ret, (size_t)limit, e);
 }
 
+/* Asked only where an attempt had several machines. */
+static enum errc read_members(struct work *w, struct attempt_view *a, size_t n, struct err *e)
+{
+    struct uuid *ids = ARENA_ARRAY(w->arena, struct uuid, n + 1);
+    struct slice rows = { 0 };
+    size_t k = 0;
+    for (size_t i = 0; i < n; i++)
+        if (a[i].nodes > 1)
+            ids[k++] = a[i].attempt_id;
+    if (!k)
+        return ERR_OK;
+    TRY(db_many(w->tx, &job_members_stmt, ARGS(A_UUID(w->tenant_id), A_UUIDS(ids, k), A_I64((int64_t)k * GANG_NODES_MAX)), &rows,
+                k * GANG_NODES_MAX, e));
+    struct attempt_member *m = rows.items;
+    for (size_t i = 0; i < n; i++)
+        for (size_t at = 0; a[i].nodes > 1 && at < rows.n; at++)
+            if (uuid_eq(m[at].attempt_id, a[i].attempt_id)) {
+                a[i].members.items = a[i].members.n ? a[i].members.items : &m[at];
+                a[i].members.n++;
+            }
+    return ERR_OK;
+}
+
 enum errc job_attempts(struct work *w, struct uuid job_id, int64_t limit, struct slice *ret, struct err *e)
 {
-    return db_many(w->tx, &job_attempts_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(job_id), A_I64(limit)), ret, (size_t)limit, e);
+    TRY(db_many(w->tx, &job_attempts_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(job_id), A_I64(limit)), ret, (size_t)limit, e));
+    return read_members(w, ret->items, ret->n, e);
 }

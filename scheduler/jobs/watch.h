@@ -28,6 +28,16 @@ struct job_metric {
 };
 extern const struct schema job_metric_schema;
 
+/* A machine of an attempt on several. */
+struct attempt_member {
+    struct uuid attempt_id;             /* of the row; not shown */
+    int64_t rank;
+    struct uuid node_id;
+    struct str state;
+    struct timestamp started_at, finished_at;
+};
+extern const struct schema attempt_member_schema;
+
 struct attempt_view {
     struct uuid attempt_id;
     int64_t fence;
@@ -37,6 +47,8 @@ struct attempt_view {
     bool has_exit_code, has_cpu_mj, has_gpu_mj;
     int64_t cpu_mj, gpu_mj;
     struct timestamp leased_at, started_at, finished_at;
+    int64_t nodes;
+    struct slice members;               /* struct attempt_member, by rank; none on one machine */
 };
 extern const struct schema attempt_view_schema;
 

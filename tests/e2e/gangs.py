@@ -121,6 +121,15 @@ def main():
     assert two["nodes"] == 2 and one["nodes"] == 1 and not members(one["job_id"])
     assert "rank 0 of 2 machines: all are there" in log_of(two["job_id"]) and "[rank 1]" in log_of(two["job_id"])
 
+    shown = api.must("GET", f"/v1/jobs/{two['job_id']}/attempts")["data"][0]
+    assert shown["nodes"] == 2 and [m["rank"] for m in shown["members"]] == [0, 1], shown
+    assert {m["state"] for m in shown["members"]} == {"SUCCEEDED"} and shown["members"][0]["node_id"] == shown["node_id"], shown
+
+    # as the howto says it
+    big = falaj("job", "submit", "big", "--dataset", "digits", "--accumulate", "4", "--nodes", "2", "-o",
+                "jsonpath={.job_id}").strip()
+    assert ended(big)["nodes"] == 2
+
     # refused
     for body, place in (({"nodes": {"min": 3, "max": 2}}, "/nodes/min"), ({"nodes": {"min": 1, "max": 2}}, "/nodes/max"),
                         ({"nodes": {"min": 2}, "kind": "noop", "spec": {}}, "/nodes"),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events.tsx - the states of a job and its executions as tables.
 import { useTranslation } from 'react-i18next';
+import type { Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { bytes, duration, number } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
@@ -85,6 +86,42 @@ export function Attempts({ id }: { id: string }) {
   );
 }
 
+/** Which nodes an execution on several had, by rank; nothing where there was one. */
+function Members({ of }: { of: Schemas['attempt_view'][] }) {
+  const { t } = useTranslation();
+  const { can } = useSession();
+  return (
+    <>
+      {of.map(
+        (a) =>
+          a.members && (
+            <Grid
+              key={a.attempt_id}
+              label={t('job.members', { n: number(a.fence) })}
+              heads={[t('job.rank'), t('col.state'), t('col.started'), t('col.duration'), t('col.node')]}
+              rows={a.members.map((m) => ({
+                id: m.node_id!,
+                cells: [
+                  number(m.rank),
+                  <State key="s" value={m.state} />,
+                  <Time key="t" at={m.started_at} />,
+                  duration(m.started_at, m.finished_at),
+                  can('node:read') ? (
+                    <To key="n" to={`/workers/${m.node_id!}`}>
+                      <Code>{shortId(m.node_id)}</Code>
+                    </To>
+                  ) : (
+                    <Code key="n">{shortId(m.node_id)}</Code>
+                  ),
+                ],
+              }))}
+            />
+          ),
+      )}
+    </>
+  );
+}
+
 function Executions({ id }: { id: string }) {
   const { t } = useTranslation();
   const { can } = useSession();
@@ -95,42 +132,45 @@ function Executions({ id }: { id: string }) {
         page.data.length === 0 ? (
           <p className="lead">{t('job.noAttempts')}</p>
         ) : (
-          <Grid
-            label={t('job.attempts')}
-            heads={[
-              t('col.fence'),
-              t('col.state'),
-              t('col.started'),
-              t('col.duration'),
-              ...(page.data.some((x) => x.cause) ? [t('job.failedBy')] : []),
-              t('job.exitCode'),
-              t('col.node'),
-              ...(page.data.some((x) => x.message) ? [t('col.message')] : []),
-              t('job.logs'),
-            ]}
-            rows={page.data.map((a) => ({
-              id: a.attempt_id!,
-              cells: [
-                number(a.fence),
-                <State key="s" value={a.state} />,
-                <Time key="t" at={a.started_at ?? a.leased_at} />,
-                duration(a.started_at, a.finished_at),
-                ...(page.data.some((x) => x.cause) ? [a.cause ? t(`job.failed_${a.cause}`) : ''] : []),
-                number(a.exit_code),
-                can('node:read') ? (
-                  <To key="n" to={`/workers/${a.node_id!}`}>
-                    <Code>{shortId(a.node_id)}</Code>
-                  </To>
-                ) : (
-                  <Code key="n">{shortId(a.node_id)}</Code>
-                ),
-                ...(page.data.some((x) => x.message) ? [<Cause key="m" message={a.message} />] : []),
-                <To key="l" to={`/jobs/${id}?fence=${a.fence}&tab=logs`}>
-                  {t('job.itsLog')}
-                </To>,
-              ],
-            }))}
-          />
+          <>
+            <Grid
+              label={t('job.attempts')}
+              heads={[
+                t('col.fence'),
+                t('col.state'),
+                t('col.started'),
+                t('col.duration'),
+                ...(page.data.some((x) => x.cause) ? [t('job.failedBy')] : []),
+                t('job.exitCode'),
+                t('col.node'),
+                ...(page.data.some((x) => x.message) ? [t('col.message')] : []),
+                t('job.logs'),
+              ]}
+              rows={page.data.map((a) => ({
+                id: a.attempt_id!,
+                cells: [
+                  number(a.fence),
+                  <State key="s" value={a.state} />,
+                  <Time key="t" at={a.started_at ?? a.leased_at} />,
+                  duration(a.started_at, a.finished_at),
+                  ...(page.data.some((x) => x.cause) ? [a.cause ? t(`job.failed_${a.cause}`) : ''] : []),
+                  number(a.exit_code),
+                  can('node:read') ? (
+                    <To key="n" to={`/workers/${a.node_id!}`}>
+                      <Code>{shortId(a.node_id)}</Code>
+                    </To>
+                  ) : (
+                    <Code key="n">{shortId(a.node_id)}</Code>
+                  ),
+                  ...(page.data.some((x) => x.message) ? [<Cause key="m" message={a.message} />] : []),
+                  <To key="l" to={`/jobs/${id}?fence=${a.fence}&tab=logs`}>
+                    {t('job.itsLog')}
+                  </To>,
+                ],
+              }))}
+            />
+            <Members of={page.data} />
+          </>
         )
       }
     </Answer>

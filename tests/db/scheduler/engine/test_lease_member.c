@@ -3,6 +3,7 @@
  * one by one, meet, and end together; one that is lost or fails ends all, half of them are freed in time. */
 #include "tests/db/scheduler/fixture.h"
 #include "scheduler/engine/lease_member.h"
+#include "scheduler/jobs/watch.h"
 
 static struct machine m[3];
 static struct lease_grant g[3];         /* by rank */
@@ -98,6 +99,25 @@ static void start_all(void)
     assert_string_equal(state_of(&f, job), "RUNNING");
 }
 
+/* What the tenant is shown of them. */
+static void show(void)
+{
+    struct work w = fixture_reader(&f, f.tenant_a);
+    struct slice rows;
+    OK(job_attempts(&w, job, 10, &rows, e));
+    assert_int_equal(rows.n, 1);
+    const struct attempt_view *a = rows.items;
+    assert_int_equal(a->nodes, 3);
+    assert_int_equal(a->members.n, 3);
+    for (int r = 0; r < 3; r++) {
+        const struct attempt_member *one = (const struct attempt_member *)a->members.items + r;
+        assert_int_equal(one->rank, r);
+        assert_memory_equal(&one->node_id, &m[at[r]].node.node_id, sizeof one->node_id);
+        assert_true(str_eq_c(one->state, "RUNNING") && one->started_at.us > 0);
+    }
+    fixture_reader_done(&w);
+}
+
 static void they_meet_once_all_are_there(void **state)
 {
     (void)state;
@@ -105,6 +125,7 @@ static void they_meet_once_all_are_there(void **state)
     assert_int_equal(meet(0, "127.0.0.1:1001").members.n, 3);
     assert_int_equal(fixture_count(&f, "SELECT count(*) FROM attempt_member WHERE state = 'RUNNING'"
                                        " AND started_at IS NOT NULL"), 3);
+    show();
 }
 
 /* Ranks behind the first end by themselves; what the job becomes is rank 0's word, and a later word of theirs is no news. */
