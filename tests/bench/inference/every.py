@@ -28,7 +28,7 @@ ap.add_argument("models", nargs="*")
 ap.add_argument("--seconds", type=float, default=0.5)
 ap.add_argument("--turns", type=int, default=1)
 ap.add_argument("--check", action="store_true")
-a = ap.parse_args()
+a = ap.parse_intermixed_args()
 peer = subprocess.Popen(["node", "peer.mjs"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                         cwd=os.path.dirname(os.path.abspath(__file__)))
 figures = open(os.path.join(a.folder, "every.jsonl"), "a")
