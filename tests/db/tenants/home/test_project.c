@@ -182,7 +182,7 @@ static void every_table_of_projects_is_walled_in(void **state)
             " VALUES ('%1$s', '%2$s', 1, 'tenant', %5$s, 'q', 'z', 'p', 'cpu', 1, 0, 0, 0)", t, x, u, i, p);
     }
     struct db_text_rows tables = rows_of("SELECT relname FROM pg_class c JOIN pg_policy p ON p.polrelid = c.oid AND p.polname = 'in_projects' ORDER BY 1");
-    assert_int_equal(tables.nrows, 28);
+    assert_int_equal(tables.nrows, 29);
     struct db_session *s = NULL;
     OK(db_session_new(pg_harness_conninfo(pg, "falaj_app", DB), "test", 30000, &s, &e));
     for (size_t i = 0; i < tables.nrows; i++) {
