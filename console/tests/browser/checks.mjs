@@ -11,11 +11,11 @@ const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
 /** The page is there: its title, no skeleton, its fonts. */
 export async function settled(page, wait = '#page-title') {
-  await page.waitForSelector(wait, { timeout: 30_000 });
+  await page.waitForSelector(wait, { timeout: 60_000 });
   await page.waitForFunction(
     () => document.querySelector('[role=status].waiting,.pf-v6-c-skeleton') === null,
     undefined,
-    { timeout: 30_000 },
+    { timeout: 60_000 },
   );
   await page.evaluate(() => document.fonts.ready);
 }

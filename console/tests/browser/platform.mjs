@@ -81,6 +81,8 @@ async function pageOf(t, who, options = {}) {
     serviceWorkers: 'block',
     ...options,
   });
+  // A machine with much else to do takes more than the usual 30 s for a whole page; no test is judged by this time.
+  context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   watch(t, page);
   if (who) {

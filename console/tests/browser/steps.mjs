@@ -149,7 +149,7 @@ export async function walk(t, { person, as = person, lang, by, budget, path = '/
   page.where = `task ${person} ${lang} ${by}`;
   page.expected = expected;
   await page.goto(`${t.base}${typeof path === 'function' ? path(t.ids) : path}`);
-  await page.waitForSelector('#page-title', { timeout: 30_000 });
+  await page.waitForSelector('#page-title', { timeout: 60_000 });
   const s = new Steps(t, page, { person, lang, by });
   s.own = (name) => `${name}-${lang}-${by}`;
   try {

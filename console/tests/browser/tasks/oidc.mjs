@@ -97,19 +97,19 @@ async function throughProvider(t, lang) {
   await page.screenshot({ path: join(t.shots, `login-ways-${lang}.png`) });
   await button.click();
   if (lang === 'en') {
-    await page.waitForURL(`${t.base}/datasets?page_size=50`, { timeout: 30_000 });
+    await page.waitForURL(`${t.base}/datasets?page_size=50`, { timeout: 60_000 });
     await settled(page);
     const me = await page.evaluate(() => fetch('/v1/me').then((r) => r.json()));
     if (me.name !== 'sso-amal' || !me.roles.includes('ml-engineer'))
       t.fault(page.where, `came in as ${JSON.stringify(me)}`);
   } else {
-    await page.waitForURL(/\/login\?error=denied/, { timeout: 30_000 });
+    await page.waitForURL(/\/login\?error=denied/, { timeout: 60_000 });
     await page.getByText(word(lang, 'login.error_denied')).waitFor();
     await page.fill('#f-tenant', 'palm');
     await page.fill('#f-name', 'Omar');
     await page.fill('#f-password', PASSWORD);
     await page.press('#f-password', 'Enter');
-    await page.waitForURL(`${t.base}/datasets?page_size=50`, { timeout: 30_000 });
+    await page.waitForURL(`${t.base}/datasets?page_size=50`, { timeout: 60_000 });
   }
   await page.context().close();
   idp.stop();
