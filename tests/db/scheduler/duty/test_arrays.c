@@ -162,6 +162,24 @@ static void an_input_that_is_gone_ends_the_array(void **state)
     kit_check(&f);
 }
 
+/* What few submissions have goes by statements of their own, which the leader may run, too. */
+static void all_that_a_job_may_say_reaches_its_tasks(void **state)
+{
+    (void)state;
+    struct job_submission s = kit_job(f.tenant_a, "sweep");
+    struct job_array a;
+    s.job.nodes = 2;
+    s.job.retry.text = STR("{\"max\": 2, \"on\": [\"program\"], \"backoff_s\": 1}");
+    s.job.deadline_at.us = clock_wall_us(&clock_system) + 3600000000;
+    OK(kit_try(&f, "0-1", &s, &a, e));
+    assert_int_equal(kit_pass(&f).started, 2);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job WHERE nodes = 2 AND retry ->> 'max' = '2'"
+                                       " AND deadline_at > now() + interval '59 min' AND max_attempts = 1"), 2);
+    assert_int_equal(kit_act(&f, f.tenant_a, a.array_id, ARRAY_CANCEL), ERR_OK);
+    (void)kit_pass(&f);
+    kit_check(&f);
+}
+
 /* A text that only another program could have written holds up its own array alone. */
 static void one_that_cannot_be_read_holds_up_no_other(void **state)
 {
@@ -262,6 +280,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(arrays_take_turns, NULL, wipe),
         cmocka_unit_test_setup_teardown(nothing_starts_for_a_tenant_that_is_stopped, NULL, wipe),
         cmocka_unit_test_setup_teardown(an_input_that_is_gone_ends_the_array, NULL, wipe),
+        cmocka_unit_test_setup_teardown(all_that_a_job_may_say_reaches_its_tasks, NULL, wipe),
         cmocka_unit_test_setup_teardown(one_that_cannot_be_read_holds_up_no_other, NULL, wipe),
         cmocka_unit_test_setup_teardown(jobs_wait_for_an_array, NULL, wipe),
         cmocka_unit_test_setup_teardown(nobody_waits_for_an_array_that_was_cancelled, NULL, wipe) };
