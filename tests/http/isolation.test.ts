@@ -5,11 +5,13 @@
 // deleted. Expected: 404 with the body that an absent id gets (but for instance and request id), or the refusal that any caller of that
 // role gets; never a byte of the other tenant's. A new route is covered without anybody remembering: an id parameter that the fixture
 // cannot fill fails the test. At least 5,000 probes; takes about a minute under AddressSanitizer.
+import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { deref, fetchDocument, isPublic, isWorkerRoute, jsonBody, operations, sample, type Document, type Operation, type Schema } from './contract.ts';
 import { api, makePerson, makeTenant, makeZone, must, waitJob, type Api, type Options, type Ready, type Reply } from './harness.ts';
+import { image } from './image.ts';
 
 const ready: Ready = inject('falaj');
 const doc: Document = await fetchDocument(ready);
@@ -87,6 +89,14 @@ async function makeSide(): Promise<Side> {
   const asked = await admin.post(`/v1/keys/${ready.zone}/versions/1/destroy`, { reason: canary });
   ids['approval_id'] = must(asked, 202).approval_id;
   ids['node_id'] = must(await platform.get('/v1/nodes'), 200).data[0].node_id;
+  const archive = must(await admin.post('/v1/datasets', { name: `${canary}-image`, target: 'none' }), 201).dataset_id;
+  const raw = image([{ name: 'etc/os-release', text: canary }]).bytes as any;
+  const headers = { 'content-type': 'application/octet-stream' };
+  must(await admin('POST', `/v1/datasets/${archive}/versions?format=oci`, { raw, headers }), 201);
+  const imported = { name: canary, dataset_id: archive, pool: 'nowhere' };
+  ids['environment_id'] = must(await admin.post('/v1/environments', imported), 201).environment_id;
+  const public_key_pem = generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' });
+  ids['key_id'] = must(await admin.post('/v1/environment-keys', { name: canary, public_key_pem }), 201).key_id;
   const callers: Record<string, Api> = { 'tenant-admin': admin };
   for (const name of ['ml-engineer', 'viewer', 'compliance-officer', 'service-account']) callers[name] = await role({ api: admin }, name);
   const clock = { kind: 'access', zone: ready.zone, reference: canary, due_at: new Date(Date.now() + 86_400_000).toISOString() };
