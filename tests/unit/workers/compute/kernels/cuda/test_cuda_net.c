@@ -105,7 +105,8 @@ static void compare(const char *name, const struct train_job *job, struct net_sh
     print_message("%-8s %zu parameters, off by %.1e of their norm after %d steps\n", name, n, sqrt(off / norm), STEPS);
     assert_true(sqrt(off / norm) < 1e-4);
     assert_memory_equal(got[0], got[1], n * sizeof(float));
-    compare_half(name, job, shape, got[0]);
+    if (!job->rms_norm && job->optimizer == TRAIN_ADAMW)    /* else: the same products again, and slow ones here */
+        compare_half(name, job, shape, got[0]);
     free(want), free(got[0]), free(got[1]);
     assert_int_equal(emu_memory_used(), 0);
 }
