@@ -68,6 +68,8 @@ async function makeSide(): Promise<Side> {
   const spec = { dataset_id: dataset.dataset_id, epochs: 2, hidden: [8] };
   const job = must(await admin.post('/v1/jobs', { name: canary, kind: 'train', spec, project_id: project.project_id }, { key }), 201);
   ids['job_id'] = job.job_id;
+  const task = { name: canary, kind: 'noop', pool: 'no-machines', project_id: project.project_id };
+  ids['array_id'] = must(await admin.post('/v1/arrays', { array: '0-1%1', job: task }), 201).array_id;
   const done = await waitJob(admin, job.job_id);
   expect(done.state, done.message).toBe('COMPLETED');
   ids['model_id'] = must(await admin.post('/v1/models', { name: canary, job_id: job.job_id }), 201).model_id;
