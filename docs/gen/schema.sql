@@ -1002,6 +1002,13 @@ CREATE FUNCTION public.submit_guard(tenants uuid[], projects uuid[], slotss bigi
     -- the body: migrations
 ALTER FUNCTION public.submit_guard(tenants uuid[], projects uuid[], slotss bigint[], gpuss bigint[], runtimes bigint[], users uuid[], routes text[], keys text[]) OWNER TO falaj_system;
 
+-- Name: submit_guard_gangs(uuid[], uuid[], bigint[], bigint[], bigint[], uuid[], text[], text[]); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.submit_guard_gangs(tenants uuid[], projects uuid[], slotss bigint[], gpuss bigint[], runtimes bigint[], users uuid[], routes text[], keys text[]) RETURNS TABLE(ord bigint, verdict text, message text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.submit_guard_gangs(tenants uuid[], projects uuid[], slotss bigint[], gpuss bigint[], runtimes bigint[], users uuid[], routes text[], keys text[]) OWNER TO falaj_system;
+
 -- Name: system_facts(); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.system_facts() RETURNS TABLE(server_version text, in_recovery boolean, standbys bigint, replay_age_ms bigint, round_age_ms bigint, round_us bigint, round_version text, unnumbered bigint, unnumbered_age_ms bigint, unsigned_logs bigint, head_age_ms bigint, waiting bigint, running bigint, nodes_ready bigint, nodes_draining bigint, nodes_quarantined bigint, nodes_lost bigint, slots bigint, used_slots bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -7227,6 +7234,11 @@ GRANT ALL ON FUNCTION public.subject_has_hold(t uuid, subject uuid) TO falaj_sch
 -- Name: FUNCTION submit_guard(tenants uuid[], projects uuid[], slotss bigint[], gpuss bigint[], runtimes bigint[], users uuid[], routes text[], keys text[]); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.submit_guard(tenants uuid[], projects uuid[], slotss bigint[], gpuss bigint[], runtimes bigint[], users uuid[], routes text[], keys text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.submit_guard(tenants uuid[], projects uuid[], slotss bigint[], gpuss bigint[], runtimes bigint[], users uuid[], routes text[], keys text[]) TO falaj_app;
+
+-- Name: FUNCTION submit_guard_gangs(tenants uuid[], projects uuid[], slotss bigint[], gpuss bigint[], runtimes bigint[], users uuid[], routes text[], keys text[]); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.submit_guard_gangs(tenants uuid[], projects uuid[], slotss bigint[], gpuss bigint[], runtimes bigint[], users uuid[], routes text[], keys text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.submit_guard_gangs(tenants uuid[], projects uuid[], slotss bigint[], gpuss bigint[], runtimes bigint[], users uuid[], routes text[], keys text[]) TO falaj_app;
+GRANT ALL ON FUNCTION public.submit_guard_gangs(tenants uuid[], projects uuid[], slotss bigint[], gpuss bigint[], runtimes bigint[], users uuid[], routes text[], keys text[]) TO falaj_scheduler;
 
 -- Name: FUNCTION system_facts(); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.system_facts() FROM PUBLIC;

@@ -92,6 +92,14 @@ static const struct stmt job_holder = { .name = "job_holder", .params = "uu", .r
                                          .card = CARD_MAYBE, .sql =
     "SELECT node_id FROM attempt WHERE tenant_id = $1 AND job_id = $2 AND live ORDER BY fence DESC LIMIT 1" };
 
+struct guard_row { int64_t ord; struct str verdict, message; };
+SCHEMA_OF(guard_row, "A submission that is refused", FIELD(guard_row, ord, 0, .doc = "Which"),
+          FIELD(guard_row, verdict, 0, .doc = "Verdict"), FIELD(guard_row, message, 0, .doc = "Why not, with numbers"));
+static const struct stmt submit_guard_gangs = { .name = "submit_guard_gangs", .params = "UUIIIUSSs", .row = &guard_row_schema,
+    .card = CARD_MANY, .sql =
+    "SELECT ord, verdict, message\n"
+    "  FROM (SELECT set_config('lock_timeout', $9, true) IS NOT NULL OFFSET 0) s(is_set)\n"
+    " CROSS JOIN LATERAL submit_guard_gangs(CASE WHEN is_set THEN $1 END, $2, $3, $4, $5, $6, $7, $8)" };
 static const struct stmt job_retry_put = { .name = "job_retry_put", .params = "UUS", .card = CARD_NONE, .sql =
     "SELECT job_retry_put($1, $2, $3)" };
 
@@ -102,8 +110,9 @@ static const struct stmt array_wait_put = { .name = "array_wait_put", .params = 
 
 const struct stmt *const job_stmts[] = { &job_submit_many_stmt, &job_read_many_stmt, &job_get_stmt, &job_events_stmt,
                                          &job_cancel_request, &job_holder, &job_retry_put, &job_nodes_put, &array_wait_put,
-                                         NULL };
-const struct stmt *const job_submit_stmts[] = { &job_submit_many_stmt, &job_retry_put, &job_nodes_put, &array_wait_put, NULL };
+                                         &submit_guard_gangs, NULL };
+const struct stmt *const job_submit_stmts[] = { &job_submit_many_stmt, &job_retry_put, &job_nodes_put, &array_wait_put,
+                                                &submit_guard_gangs, NULL };
 
 struct flat_input {
     int64_t ord;
@@ -220,8 +229,45 @@ static enum errc put_nodes(struct db_tx *tx, struct job_submission **it, size_t 
                                             A_I64S_VIA(some, k, job.nodes)), NULL, e);
 }
 
+/* With a job on several machines among them, all are judged by what their machines hold together. (*it)[0..*n): what goes on. */
+static enum errc refuse_gangs(struct db_tx *tx, struct job_submission ***it, size_t *n, const char *lock_wait, struct err *e)
+{
+    struct slice rows = { 0 };
+    struct job_submission **all = *it;
+    int64_t *slots = ARENA_ARRAY(db_arena(tx), int64_t, *n + 1), *gpus = ARENA_ARRAY(db_arena(tx), int64_t, *n + 1);
+    bool has_gangs = false, *is_refused = ARENA_ARRAY(db_arena(tx), bool, *n + 1);
+    for (size_t i = 0; i < *n; i++) {
+        const struct job *j = &all[i]->job;
+        const int64_t nodes = j->nodes > 1 ? j->nodes : 1;
+        has_gangs |= nodes > 1;
+        slots[i] = nodes * j->slots;
+        gpus[i] = nodes * j->gpus;
+    }
+    if (!has_gangs)
+        return ERR_OK;
+    TRY(db_many(tx, &submit_guard_gangs, ARGS(A_UUIDS_VIA(all, *n, job.tenant_id), A_UUIDS_OR_NULL_VIA(all, *n, job.project_id),
+                A_I64S(slots, *n), A_I64S(gpus, *n), A_I64S_VIA(all, *n, job.max_runtime_s), A_UUIDS_VIA(all, *n, job.created_by),
+                A_STRS_VIA(all, *n, route), A_STRS_VIA(all, *n, key), A_TEXT(lock_wait)), &rows, *n, e));
+    const struct guard_row *r = rows.items;
+    for (size_t i = 0; i < rows.n; i++) {
+        all[r[i].ord - 1]->verdict = verdict_of(r[i].verdict);
+        all[r[i].ord - 1]->message = r[i].message;
+        is_refused[r[i].ord - 1] = true;
+    }
+    *it = ARENA_ARRAY(db_arena(tx), struct job_submission *, *n + 1);
+    size_t k = 0;
+    for (size_t i = 0; i < *n; i++)
+        if (!is_refused[i])
+            (*it)[k++] = all[i];
+    *n = k;
+    return ERR_OK;
+}
+
 enum errc job_repo_submit_many(struct db_tx *tx, struct job_submission **it, size_t n, const char *lock_wait, struct err *e)
 {
+    TRY(refuse_gangs(tx, &it, &n, lock_wait, e));
+    if (!n)
+        return ERR_OK;
     struct flat_input *in;
     struct slice rows = { 0 };
     size_t nin = flatten_inputs(tx, it, n, &in);

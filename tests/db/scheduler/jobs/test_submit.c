@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_submit.c - what a submission reads before it is stored: the data set's version and zone, and whether any machine is large enough. */
 #include "tests/db/scheduler/jobs/submit_kit.h"
+#include "audit/event.h"
 #include "core/crypto/stream.h"
 #include "core/table/config.h"
 
@@ -149,6 +150,49 @@ static void a_batch_cannot_promise_a_budget_twice(void **state)
     fixture_check(&f);
 }
 
+/* Alone, so that it is refused by what it asks itself. */
+static enum errc submit_on(int64_t nodes, struct uuid *ret, struct err *e)
+{
+    struct work w = { .app = &f.api, .arena = arena_new(1 << 22), .tenant_id = f.tenant_a,
+                      .now_us = clock_wall_us(&clock_system) };
+    struct job_submission s = {
+        .job = { .tenant_id = f.tenant_a, .job_id = uuid_v7(w.now_us), .name = STR("gang"), .kind = JOB_TRAIN,
+                 .spec = { STR("{}") }, .pool = STR("default"), .data_class = STR("internal"), .queue = STR("default"),
+                 .slots = 1, .nodes = nodes, .max_attempts = 1, .max_runtime_s = 60, .created_by = f.tenant_a },
+        .kind_name = STR("train"), .route = STR("job_submit"), .sha = STR("01234567890123456789012345678901") }, *item = &s;
+    struct audit_event ev = audit_event_of(&w, AUDIT_JOB_SUBMIT);
+    struct audit_rows rows;
+    struct err bad = { 0 };
+    assert_int_equal(audit_encode_many(w.arena, &ev, 1, &rows, &bad), ERR_OK);
+    s.key = id_text(w.arena, "", s.job.job_id);
+    s.event_id = rows.event_ids[0];
+    s.event = rows.bodies[0];
+    *ret = s.job.job_id;
+    assert_int_equal(job_submit_many(&w, &item, 1, &bad), ERR_OK);
+    enum errc rc = job_verdict_err(&s, e);
+    arena_free(w.arena);
+    return rc;
+}
+
+/* As above, where one machine for 60 seconds takes at most 60: of four the budget of 150 has room for two. */
+static void a_gang_promises_what_all_its_machines_take(void **state)
+{
+    (void)state;
+    struct uuid id, other;
+    struct err why = { 0 };
+    fixture_exec(&f, "INSERT INTO budget (tenant_id, budget_id, name, measure, amount, currency, period, period_start,"
+                     " stop_percent, reserve, created_by) SELECT tenant_id, gen_random_uuid(), 'b', 'money', 150, 'AED', 'total',"
+                     " now(), 100, true, gen_random_uuid() FROM tenant WHERE name = 'aaa'");
+    assert_int_equal(submit_on(4, &id, &why), ERR_BUDGET);
+    assert_non_null(strstr(why.msg, "and this may take 240"));
+    OK(submit_on(2, &id, e));
+    assert_int_equal(submit_on(1, &other, &why), ERR_BUDGET);
+    assert_non_null(strstr(why.msg, "120 are used or promised"));
+    cancel_job(&f, f.tenant_a, id);
+    fixture_exec(&f, "DELETE FROM budget");
+    fixture_check(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +200,7 @@ int main(void)
         cmocka_unit_test(a_model_that_could_not_be_stored_is_refused_at_submit),
         cmocka_unit_test(what_no_machine_can_run_is_refused_with_the_numbers),
         cmocka_unit_test(a_batch_cannot_promise_a_budget_twice),
+        cmocka_unit_test(a_gang_promises_what_all_its_machines_take),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
