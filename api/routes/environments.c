@@ -7,6 +7,7 @@
 #include "core/wire/type_run.h"
 #include "scheduler/jobs/environment.h"
 #include "scheduler/jobs/job_prepare.h"
+#include "scheduler/plan/resource.h"
 
 enum { PEM_MAX = 1024 };
 struct environment_import {
@@ -28,9 +29,10 @@ SCHEMA_OF(environment_import, "An image to take in",
     FIELD(environment_import, allow_setuid, 0, .dflt = "false",
           .doc = "Take files with setuid and setgid bits, without these bits; else such an image is refused"),
     FIELD(environment_import, owns_archive, 0, .dflt = "false",
-          .doc = "The data set was made for it: it goes when the image is refused, and with the environment"),
+          .doc = "The data set was made for it and has this one version: it goes when the image is refused, and with the "
+                 "environment"),
     FIELD(environment_import, pool, 0, .max = 63, .check = check_slug, .dflt = "default", .doc = "Pool whose machines check it"),
-    FIELD(environment_import, memory_bytes, 0, .min = 0, .max = INT64_MAX, .dflt = "0",
+    FIELD(environment_import, memory_bytes, 0, .min = 0, .max = MEMORY_BYTES_MAX, .dflt = "0",
           .doc = "Memory to check it in: half holds the archive and its files; 0: eight times the archive"));
 struct environment_ref { struct uuid environment_id; };
 SCHEMA_OF(environment_ref, "Which environment", FIELD_ID(environment_ref, environment_id, "env", F_PATH,
@@ -72,7 +74,7 @@ static enum errc import(struct work *w, const void *in_, void *out, struct err *
     const struct environment_import *in = in_;
     struct job_submission s = { .verdict = JOB_STORED };
     struct inspect_order o = { in->name, in->pool, in->digest, in->dataset_id, in->dataset_version, in->allow_setuid,
-                               in->memory_bytes, UUID_NIL, UUID_NIL };
+                               in->owns_archive, in->memory_bytes, UUID_NIL, UUID_NIL };
     struct environment *ret = out;
     if (in->signature.len && !in->digest.len)
         return FAIL_AT(e, INVALID, "/digest", "A signature is over a digest: name it, too, or sign the environment when it is "

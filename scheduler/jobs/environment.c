@@ -7,7 +7,7 @@
 #include "core/wire/type_run.h"
 #include "registry/catalog/content_delete.h"
 #include "registry/catalog/dataset.h"
-#include "tenants/access/principal.h"
+#include "tenants/access/actor.h"
 
 enum { SWEEP_BATCH = 100, NAMED_MAX = 5 };
 
@@ -51,9 +51,9 @@ SCHEMA_OF(environment_found, "What a name means", FIELD(environment_found, datas
     FIELD(environment_found, dataset_version, 0, .doc = "Version"), FIELD(environment_found, digest, 0, .doc = "Digest"));
 struct user { struct uuid job_id; struct str name; };
 SCHEMA_OF(user, "A job that has not ended", FIELD(user, job_id, 0, .doc = "The job"), FIELD(user, name, 0, .doc = "Its name"));
-struct refused { struct uuid tenant_id, dataset_id; };
+struct refused { struct uuid tenant_id, dataset_id; int64_t dataset_version; };
 SCHEMA_OF(refused, "An archive that nobody needs", FIELD(refused, tenant_id, 0, .doc = "Tenant"),
-    FIELD(refused, dataset_id, 0, .doc = "Data set"));
+    FIELD(refused, dataset_id, 0, .doc = "Data set"), FIELD(refused, dataset_version, 0, .doc = "Version"));
 
 #define STATE "CASE WHEN j.state = 'COMPLETED' THEN 'READY' WHEN j.finished_at IS NULL THEN 'IMPORTING' ELSE 'REFUSED' END"
 #define FIGURE(name) "coalesce((j.result->>'" name "')::bigint, 0) AS " name
@@ -119,8 +119,8 @@ static const struct stmt environment_find_stmt = { .name = "environment_find", .
     "   AND ($4::text IS NULL OR j.result->>'digest' = $4) ORDER BY e.environment_id DESC LIMIT 1" };
 static const struct stmt environment_refused = { .name = "environment_refused", .params = "i", .row = &refused_schema,
     .card = CARD_MANY, .sql =
-    "SELECT DISTINCT e.tenant_id, e.dataset_id FROM environment e JOIN job j ON j.tenant_id = e.tenant_id AND j.job_id = "
-        "e.job_id\n"
+    "SELECT DISTINCT e.tenant_id, e.dataset_id, e.dataset_version FROM environment e\n"
+    "  JOIN job j ON j.tenant_id = e.tenant_id AND j.job_id = e.job_id\n"
     " WHERE e.owns_archive AND e.dataset_id IS NOT NULL AND j.finished_at IS NOT NULL AND j.state <> 'COMPLETED' LIMIT $1" };
 
 const struct stmt *const environment_stmts[] = { &environment_insert_stmt, &environment_get_stmt, &environment_list_stmt,
@@ -153,6 +153,27 @@ enum errc environment_list(struct work *w, struct str name, struct str state, st
                    A_I64(limit)), ret, (size_t)limit, e);
 }
 
+/* With all its versions, of which the image was the only one at its import; what came later keeps it. That a data set went is in
+ * the tenant's log, whoever let it go. by NULL: the sweep. */
+static enum errc remove_archive(struct work *w, struct uuid dataset_id, int64_t version, const struct principal *by,
+                                struct err *e)
+{
+    struct dataset d;
+    struct content_deleted gone;
+    TRY(dataset_get(w, dataset_id, &d, e));
+    if (d.latest_version > version)
+        return by ? ERR_OK : FAIL(e, CONFLICT, "The data set has versions that came after the image");
+    TRY(content_delete(w, &versioned_dataset, dataset_id, &gone, e));
+    struct audit_event ev = by ? audit_event_by(w, by, AUDIT_DATASET_DELETE) : audit_event_of(w, AUDIT_DATASET_DELETE);
+    ev.resource_kind = STR("dataset");
+    ev.resource_prefix = "dst";
+    ev.resource_id = dataset_id;
+    ev.rule = STR("environment");
+    audit_event_detail(&ev, AUDIT_D_INT("objects", gone.objects));
+    audit_event_detail(&ev, AUDIT_D_INT("stored_bytes", gone.stored_bytes));
+    return audit_append(w, &ev, e);
+}
+
 static enum errc check_users(struct work *w, struct uuid environment_id, struct err *e)
 {
     struct { struct user *items; size_t n; } rows;
@@ -169,14 +190,14 @@ static enum errc check_users(struct work *w, struct uuid environment_id, struct 
 enum errc environment_delete(struct work *w, struct uuid environment_id, struct err *e)
 {
     struct environment v;
-    struct content_deleted gone;
     TRY(db_exec(w->tx, &environment_lock, ARGS(A_UUID(w->tenant_id), A_UUID(environment_id)), NULL, e));
     TRY(environment_get(w, environment_id, &v, e));
     if (str_eq_c(v.state, "IMPORTING"))
         return FAIL(e, CONFLICT, "Its import has not ended; cancel %.*s first", STR_ARG(id_text(w->arena, "job", v.job_id)));
     TRY(check_users(w, environment_id, e));
     TRY(db_exec(w->tx, &environment_forget, ARGS(A_UUID(w->tenant_id), A_UUID(environment_id)), NULL, e));
-    return v.owns_archive && !uuid_is_nil(v.dataset_id) ? content_delete(w, &versioned_dataset, v.dataset_id, &gone, e) : ERR_OK;
+    return v.owns_archive && !uuid_is_nil(v.dataset_id)
+         ? remove_archive(w, v.dataset_id, v.dataset_version, w->principal, e) : ERR_OK;
 }
 
 enum errc environment_packages(struct work *w, struct uuid environment_id, struct str q, int64_t after, int64_t limit,
@@ -228,8 +249,7 @@ enum errc environment_find(struct work *w, struct uuid environment_id, struct st
 static enum errc remove_one(const struct app *app, const struct refused *r, struct arena *a, struct err *e)
 {
     struct work w = { .app = app, .arena = a, .tenant_id = r->tenant_id, .now_us = clock_wall_us(app->clock) };
-    struct content_deleted gone;
-    return RUN_WRITE(&w, content_delete(&w, &versioned_dataset, r->dataset_id, &gone, e), e);
+    return RUN_WRITE(&w, remove_archive(&w, r->dataset_id, r->dataset_version, NULL, e), e);
 }
 
 enum errc environment_sweep(const struct app *app, struct arena *a, int64_t *ret_removed, struct err *e)

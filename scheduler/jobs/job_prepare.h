@@ -30,7 +30,7 @@ struct inspect_order {
     struct str name, pool, digest;          /* digest empty or STR_NULL: the archive's only image */
     struct uuid dataset_id;
     int64_t dataset_version;                /* 0: the latest */
-    bool allow_setuid;
+    bool allow_setuid, owns_archive;        /* owns_archive: refused where the data set has other versions */
     int64_t memory_bytes;                   /* 0: by the archive's size */
     struct uuid object_id, project_id;
 };

@@ -67,6 +67,9 @@ enum errc inspect_job_make(struct work *w, struct inspect_order *o, struct job_s
     struct dataset d;
     struct dataset_version v;
     TRY(find(w, &in, &d, &v, e));
+    if (o->owns_archive && d.latest_version > 1)
+        return FAIL_AT(e, UNPROCESSABLE, "/owns_archive", "The data set goes with the environment, and all its %ld versions with "
+                       "it: only a data set with one version can be an environment's own", (long)d.latest_version);
     in.dataset_version = o->dataset_version = v.version;
     o->object_id = v.object_id;
     o->project_id = d.project_id;

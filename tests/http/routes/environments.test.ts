@@ -90,6 +90,7 @@ describe('an environment', () => {
       [{ dataset_id: 'dst_0123456789abcdef0123456789abcdef' }, 404, '/dataset_id'],
       [{ dataset_id: table, digest: 'sha256:x' }, 400, '/digest'],
       [{ dataset_id: table, signature: signature(digest) }, 400, '/digest'],
+      [{ dataset_id: table, memory_bytes: 2 ** 57 }, 400, '/memory_bytes'],
     ] as const) {
       const r = await admin.post('/v1/environments', { name: 'x', ...body });
       expect([r.status, problemOf(r).errors[0]!.pointer], JSON.stringify(body)).toEqual([status, pointer]);

@@ -93,11 +93,17 @@ static void a_refused_archive_goes(void **state)
     assert_int_equal(blob_store_open_local(blobs, &f.api.blobs, &e), ERR_OK);
     fixture_exec(&f, "UPDATE quota SET used = 10 WHERE resource = 'objects'");     /* which its objects never were */
     struct uuid own = add(2, "torch", digest_a, "FAILED", true);
+    fixture_exec(&f, "UPDATE dataset SET latest_version = latest_version + 1");     /* somebody went on with it */
+    assert_int_equal(environment_sweep(&f.api, arena, &removed, &e), ERR_OK);
+    assert_int_equal(removed, 0);
+    fixture_exec(&f, "UPDATE dataset SET latest_version = latest_version - 1");
     assert_int_equal(environment_sweep(&f.api, arena, &removed, &e), ERR_OK);
     assert_int_equal(removed, 1);
     assert_int_equal(RUN_READ(&w, environment_get(&w, own, &v, &e), &e), ERR_OK);
     assert_true(uuid_is_nil(v.dataset_id) && str_eq_c(v.state, "REFUSED") && v.reason.len);
     assert_int_equal(fixture_count(&f, "SELECT count(*) FROM dataset"), 0);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM audit_event WHERE convert_from(body, 'UTF8') LIKE"
+                                       " '%%\"dataset.delete\"%%'"), 1);
     assert_int_equal(fixture_count(&f, "SELECT count(*) FROM dek WHERE wrapped IS NOT NULL"), 0);
     assert_int_equal(environment_sweep(&f.api, arena, &removed, &e), ERR_OK);
     assert_int_equal(removed, 1);

@@ -26,6 +26,13 @@ static void it_reads_the_archive_where_it_lies(void **state)
     o.memory_bytes = 1 << 30;
     assert_int_equal(make(&o, &s), ERR_OK);
     assert_int_equal(s.job.memory_bytes, 1 << 30);
+    o.owns_archive = true;              /* the other version would go with it */
+    assert_int_equal(make(&o, &s), ERR_UNPROCESSABLE);
+    assert_string_equal(e.field, "/owns_archive");
+    fixture_exec(&f, "UPDATE dataset SET latest_version = 1");
+    assert_int_equal(make(&o, &s), ERR_OK);
+    fixture_exec(&f, "UPDATE dataset SET latest_version = 2");
+    o.owns_archive = false;
     o.dataset_version = 9;
     assert_int_equal(make(&o, &s), ERR_NOT_FOUND);
     o.dataset_version = 1;
