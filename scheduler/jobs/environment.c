@@ -110,13 +110,14 @@ static const struct stmt environment_uses_stmt = { .name = "environment_uses", .
     "       AND (position('/' IN j.spec->>'environment') = 0 OR j.spec->>'environment' LIKE '%/' || (c.result->>'digest'))\n"
     " WHERE e.tenant_id = $1 AND e.environment_id = $2 AND ($3::uuid IS NULL OR j.job_id < $3)\n"
     " ORDER BY j.job_id DESC LIMIT $4" };
-static const struct stmt environment_find_stmt = { .name = "environment_find", .params = "uuss", .row = &environment_found_schema,
-    .card = CARD_MAYBE, .sql =
+static const struct stmt environment_find_stmt = { .name = "environment_find", .params = "uussu",
+    .row = &environment_found_schema, .card = CARD_MAYBE, .sql =
     "SELECT e.dataset_id, e.dataset_version, j.result->>'digest' AS digest\n"
     "  FROM environment e JOIN job j ON j.tenant_id = $1 AND j.job_id = e.job_id\n"
     " WHERE e.tenant_id = $1 AND j.state = 'COMPLETED' AND e.dataset_id IS NOT NULL\n"
-    "   AND ($2::uuid IS NULL OR e.environment_id = $2) AND ($3::text IS NULL OR e.name = $3)\n"
-    "   AND ($4::text IS NULL OR j.result->>'digest' = $4) ORDER BY e.environment_id DESC LIMIT 1" };
+    "   AND ($2::uuid IS NULL OR e.environment_id = $2) AND ($4::text IS NULL OR j.result->>'digest' = $4)\n"
+    "   AND ($3::text IS NULL OR (e.name = $3 AND (e.project_id IS NULL OR e.project_id = $5)))\n"
+    " ORDER BY e.project_id IS NOT DISTINCT FROM $5 DESC, e.environment_id DESC LIMIT 1" };
 static const struct stmt environment_refused = { .name = "environment_refused", .params = "i", .row = &refused_schema,
     .card = CARD_MANY, .sql =
     "SELECT DISTINCT e.tenant_id, e.dataset_id, e.dataset_version FROM environment e\n"
@@ -226,23 +227,25 @@ static struct str sought(struct work *w, struct uuid id, struct str name, struct
     return str_fmt(w->arena, "%.*s%s%.*s", STR_ARG(name), name.len && digest.len ? "@" : "", STR_ARG(digest));
 }
 
-enum errc environment_find(struct work *w, struct uuid environment_id, struct str name, struct str digest,
-                           struct environment_found *ret, struct err *e)
+enum errc environment_find(struct work *w, struct uuid project_id, struct uuid environment_id, struct str name,
+                           struct str digest, struct environment_found *ret, struct err *e)
 {
     bool found = false;
     struct slice rows = { 0 };
     const struct str what = sought(w, environment_id, name, digest);
     TRY(db_maybe(w->tx, &environment_find_stmt, ARGS(A_UUID(w->tenant_id), A_UUID_OR_NULL(environment_id), A_STR(name),
-                 A_STR(digest)), ret, &found, e));
+                 A_STR(digest), A_UUID_OR_NULL(project_id)), ret, &found, e));
     if (found)
         return ERR_OK;
     if (name.len && !digest.len)
         TRY(environment_list(w, name, STR_NULL, UUID_NIL, 1, &rows, e));
-    if (rows.n) {
-        const struct environment *v = rows.items;
+    const struct environment *v = rows.items;
+    if (rows.n && str_eq_c(v->state, "READY"))
+        return FAIL(e, NOT_FOUND, "There is no environment %.*s of the job's project or of the organisation as a whole",
+                    STR_ARG(what));
+    if (rows.n)
         return FAIL(e, UNPROCESSABLE, "The environment %.*s is %.*s, so nothing runs in it: %.*s", STR_ARG(what),
                     STR_ARG(v->state), STR_ARG(v->reason));
-    }
     return FAIL(e, NOT_FOUND, "There is no environment %.*s that is READY", STR_ARG(what));
 }
 

@@ -66,11 +66,12 @@ extern const struct schema environment_use_schema;
 enum errc environment_uses(struct work *w, struct uuid environment_id, struct uuid position, int64_t limit, struct slice *ret,
                            struct err *e) MUST_CHECK;
 
-/* What a submission means: the newest READY one that fits what is not nil, not STR_NULL. NOT_FOUND says what was looked for;
- * UNPROCESSABLE: there is one, but it is not READY. */
+/* What a submission of a job of the project means: the newest READY one that fits what is not nil, not STR_NULL. A name is looked
+ * for in that project and then in the tenant as a whole, so that one project cannot change what another's job runs in; an id and
+ * a digest say which image they mean. NOT_FOUND says what was looked for; UNPROCESSABLE: there is one, but it is not READY. */
 struct environment_found { struct uuid dataset_id; int64_t dataset_version; struct str digest; };
-enum errc environment_find(struct work *w, struct uuid environment_id, struct str name, struct str digest,
-                           struct environment_found *ret, struct err *e) MUST_CHECK;
+enum errc environment_find(struct work *w, struct uuid project_id, struct uuid environment_id, struct str name,
+                           struct str digest, struct environment_found *ret, struct err *e) MUST_CHECK;
 
 struct environment_key { struct uuid key_id; struct str name, public_key; struct uuid created_by; struct timestamp created_at; };
 extern const struct schema environment_key_schema;

@@ -81,12 +81,12 @@ static enum errc take_secrets(struct work *w, struct job *j, const struct run_jo
 }
 
 /* A name means what it means now: the job says for ever which image it was. */
-static enum errc mean_image(struct work *w, struct run_environment *in, struct err *e)
+static enum errc mean_image(struct work *w, const struct job *j, struct run_environment *in, struct err *e)
 {
     struct environment_found found;
     if (!in->is_named)
         return ERR_OK;
-    TRY(RUN_READ(w, environment_find(w, in->environment_id, in->name, in->digest, &found, e), e));
+    TRY(RUN_READ(w, environment_find(w, j->project_id, in->environment_id, in->name, in->digest, &found, e), e));
     *in = (struct run_environment){ .dataset_id = found.dataset_id, .version = found.dataset_version, .digest = found.digest };
     return ERR_OK;
 }
@@ -99,7 +99,7 @@ static enum errc take_image(struct work *w, struct job *j, struct run_job *r, st
     *ret_n = 0;
     if (!run_environment(r->environment, &in) || in.is_host)
         return ERR_OK;
-    TRY(mean_image(w, &in, e));
+    TRY(mean_image(w, j, &in, e));
     TRY(job_dataset_find(w, j, in.dataset_id, in.version, JOB_DATA_IMAGE, &d, e));
     TRY(job_input_join(w, j, &(struct job_found){ .object_id = d.object_id, .zone = d.zone, .data_class = d.data_class }, e));
     TRY(RUN_READ(w, environment_permits(w, in.dataset_id, d.version, in.digest, e), e));

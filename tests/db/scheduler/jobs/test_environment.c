@@ -54,6 +54,36 @@ static void a_name_means_the_newest_ready_one(void **state)
     arena_free(arena);
 }
 
+/* Who may write in one project alone does not say what another's jobs run in. */
+static void a_name_means_nothing_of_other_projects(void **state)
+{
+    (void)state;
+    struct job_submission s;
+    struct environment_found found;
+    begin();
+    reset();
+    const struct uuid red = uuid_v7(7000000000), blue = uuid_v7(7100000000);
+    char id[UUID_TEXT], project[UUID_TEXT];
+    uuid_text(red, project);
+    add(1, "torch", digest_a, "COMPLETED", false);
+    uuid_text(add(2, "torch", digest_b, "COMPLETED", false), id);
+    fixture_exec(&f, "SET session_replication_role = replica;"
+                     "UPDATE environment SET project_id = '%s' WHERE environment_id = '%s'", project, id);
+    assert_int_equal(run("torch", &s), ERR_OK);
+    assert_non_null(strstr(arena_printf(arena, "%.*s", STR_ARG(s.job.spec.text)), digest_a));
+    assert_int_equal(RUN_READ(&w, environment_find(&w, red, UUID_NIL, STR("torch"), STR_NULL, &found, &e), &e), ERR_OK);
+    assert_true(str_eq_c(found.digest, digest_b));
+    assert_int_equal(RUN_READ(&w, environment_find(&w, blue, UUID_NIL, STR("torch"), STR_NULL, &found, &e), &e), ERR_OK);
+    assert_true(str_eq_c(found.digest, digest_a));
+    assert_int_equal(RUN_READ(&w, environment_find(&w, blue, UUID_NIL, STR("torch"), str_c(digest_b), &found, &e), &e),
+                     ERR_NOT_FOUND);
+    assert_int_equal(RUN_READ(&w, environment_find(&w, blue, UUID_NIL, STR_NULL, str_c(digest_b), &found, &e), &e), ERR_OK);
+    fixture_exec(&f, "DELETE FROM environment WHERE project_id IS NULL");
+    assert_int_equal(run("torch", &s), ERR_NOT_FOUND);
+    assert_non_null(strstr(e.msg, "There is no environment torch of the job's project or of the organisation as a whole"));
+    arena_free(arena);
+}
+
 static void what_is_used_stays(void **state)
 {
     (void)state;
@@ -116,7 +146,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_stands_as_its_import_does), cmocka_unit_test(a_name_means_the_newest_ready_one),
-        cmocka_unit_test(what_is_used_stays),
+        cmocka_unit_test(a_name_means_nothing_of_other_projects), cmocka_unit_test(what_is_used_stays),
         cmocka_unit_test(a_refused_archive_goes),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
