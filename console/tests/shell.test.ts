@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { faceOf, Problem, waitOf } from '../src/api/problem.ts';
 import { curl, commandLine } from '../src/lib/calls.ts';
-import { calendarRange } from '../src/lib/calendar.ts';
+import { calendarRange, isDay } from '../src/lib/calendar.ts';
 import { fits, idPath } from '../src/lib/palette.ts';
 import { differences } from '../src/lib/diff.ts';
 import {
@@ -153,6 +153,12 @@ describe('a range that is relative', () => {
     expect(from).toBe('2026-11-22T07:00:00.000Z');
     expect(sinceStart('1h', true, false, now + 3_600_000)).toBe(from);
     expect(sinceStart('1h', false, false, now + 3_600_000)).toBe('2026-11-22T08:00:00.000Z');
+  });
+  test('is a day where the calendar has it', () => {
+    expect(['2026-01-31', '2028-02-29', '2026-12-01'].filter((d) => !isDay(d))).toEqual([]);
+    expect(
+      ['2026-02-29', '2026-02-30', '2026-13-01', '2026-00-10', '2026-1-1', '31/01/2026', ''].filter(isDay),
+    ).toEqual([]);
   });
   test('of the calendar is a whole day or month of the zone that is shown', () => {
     expect(calendarRange('last_month', false, now)).toEqual({

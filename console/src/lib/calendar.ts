@@ -20,3 +20,11 @@ export function calendarRange(word: string, utc: boolean, now = Date.now()): { f
   if (word === 'last_month') return range(moment(utc, year, month - 1, 1), moment(utc, year, month, 1));
   return undefined;
 }
+
+/** A day that the calendar has, as 2026-01-31: the thirtieth of February would quietly become one of March. */
+export function isDay(text: string): boolean {
+  const m = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text);
+  if (!m) return false;
+  const [year, month, day] = [+m[1]!, +m[2]! - 1, +m[3]!];
+  return parts(true, moment(true, year, month, day)).join() === [year, month, day].join();
+}

@@ -25,6 +25,7 @@ import { Alert } from './alert.tsx';
 import { z } from 'zod/mini';
 import { placeFaults, Problem, type Changed, type FieldFault } from '../api/problem.ts';
 import { asText } from '../lib/diff.ts';
+import { isDay } from '../lib/calendar.ts';
 import { latin } from '../lib/digits.ts';
 import { Conflict, tagOf, type Lock } from './conflict.tsx';
 import { ServerWords, useProblemText } from './states.tsx';
@@ -33,7 +34,7 @@ import { Unsaved } from './unsaved.tsx';
 export interface Field {
   name: string;
   label: string;
-  kind?: 'text' | 'number' | 'select' | 'area' | 'password' | 'check' | 'json' | 'code';
+  kind?: 'text' | 'number' | 'select' | 'area' | 'password' | 'check' | 'json' | 'code' | 'day';
   options?: readonly { value: string; label: string }[];
   required?: boolean;
   /** What several boxes that stand together are about; they follow each other in the list of fields. */
@@ -75,6 +76,8 @@ export type BodyOf<F extends readonly Field[]> = {
 const idOf = (f: Field): string => `f-${f.name.replaceAll('.', '-')}`;
 export const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
+const isDigits = (f: Field): boolean => f.kind === 'number' || f.kind === 'code' || f.kind === 'day';
+
 function schemaOf(f: Field) {
   if (f.kind === 'check') return z.prefault(z.boolean(), false);
   // A field that came into the form after it was opened (its choices were still read) has no value yet.
@@ -94,6 +97,7 @@ function schemaOf(f: Field) {
           bad('field.json');
         }
       } else if (f.max !== undefined && v.length > f.max) return bad('field.long');
+      if (f.kind === 'day' && !isDay(v)) bad('field.day');
       if (f.pattern && !f.pattern.test(v)) bad('field.pattern');
       return undefined;
     }),
@@ -184,7 +188,7 @@ export function ApiForm<const F extends readonly Field[]>(props: Props<F>) {
       for (const f of fields) {
         const v = values[f.name];
         // Digits of the reader's own script count as those that programs read.
-        if (typeof v === 'string' && (f.kind === 'number' || f.kind === 'code')) read[f.name] = latin(v).trim();
+        if (typeof v === 'string' && isDigits(f)) read[f.name] = latin(v).trim();
         const r = schemaOf(f).safeParse(read[f.name]);
         if (!r.success) errors[f.name] = { type: 'check', message: r.error.issues[0]!.message };
       }
@@ -341,7 +345,7 @@ export function ApiForm<const F extends readonly Field[]>(props: Props<F>) {
                     type={f.kind === 'password' ? 'password' : 'text'}
                     autoComplete={f.autoComplete ?? 'off'}
                     {...(f.kind === 'number' || f.kind === 'code' ? { inputMode: 'numeric' as const } : {})}
-                    {...(f.pattern || f.ltr || f.kind === 'code' ? { dir: 'ltr' as const } : {})}
+                    {...(f.pattern || f.ltr || f.kind === 'code' || f.kind === 'day' ? { dir: 'ltr' as const } : {})}
                     onChange={(_e, v) => field.onChange(v)}
                   />
                 );

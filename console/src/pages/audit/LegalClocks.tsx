@@ -16,7 +16,6 @@ import { momentOf } from './when.tsx';
 
 type Clock = Schemas['legal_clock'];
 const PATH = '/v1/legal-clocks';
-const DAY = /^\d{4}-\d\d-\d\d$/;
 const day = (x: string): string => momentOf(`${x}T00:00`);
 /** Who writes a day has until its end. */
 const endOf = (x: string): string => momentOf(`${x}T23:59`);
@@ -26,7 +25,7 @@ function Acts({ clock }: { clock: Clock }) {
   const { t } = useTranslation();
   const forget = useForget();
   const extend = formFields(
-    { name: 'due_at', label: t('terms.newDue'), required: true, pattern: DAY, help: t('terms.newDueHelp') },
+    { name: 'due_at', label: t('terms.newDue'), kind: 'day', required: true, help: t('terms.newDueHelp') },
     { name: 'reason', label: t('col.reason'), kind: 'area', required: true, max: 1024, help: t('terms.noNames') },
   );
   const close = formFields({
@@ -87,8 +86,8 @@ export function LegalClocks() {
       options: (zones.data?.data ?? []).map((z) => ({ value: z.code!, label: z.code! })),
     },
     { name: 'reference', label: t('terms.reference'), required: true, max: 128, help: t('terms.referenceHelp') },
-    { name: 'opened_at', label: t('terms.began'), pattern: DAY, help: t('terms.beganHelp') },
-    { name: 'due_at', label: t('terms.due'), pattern: DAY, help: t('terms.dueHelp') },
+    { name: 'opened_at', label: t('terms.began'), kind: 'day', help: t('terms.beganHelp') },
+    { name: 'due_at', label: t('terms.due'), kind: 'day', help: t('terms.dueHelp') },
     { name: 'law', label: t('terms.law'), kind: 'area', max: 1024, help: t('terms.lawHelp') },
   );
   return (

@@ -120,7 +120,8 @@ export function OperatorCards() {
   );
 }
 
-const WEEK = 7 * 86_400_000;
+const SOON_DAYS = 7;
+const SOON = SOON_DAYS * 86_400_000;
 
 /** How many legal clocks are overdue, and how many will be in a week: the first that are due, of as many as a page holds. */
 function LegalClocksTile() {
@@ -128,7 +129,7 @@ function LegalClocksTile() {
   const overdue = useGet('/v1/legal-clocks', { state: 'OVERDUE', page_size: MOST }, { everyMs: EVERY });
   const open = useGet('/v1/legal-clocks', { state: 'OPEN', page_size: MOST }, { everyMs: EVERY });
   const late = overdue.data?.data.length ?? 0;
-  const soon = (open.data?.data ?? []).filter((c) => Date.parse(c.due_at) - open.dataUpdatedAt <= WEEK).length;
+  const soon = (open.data?.data ?? []).filter((c) => Date.parse(c.due_at) - open.dataUpdatedAt <= SOON).length;
   const many = (n: number): string => (n === MOST ? t('overview.atLeast', { n: number(n) }) : number(n));
   return (
     <Tile
@@ -137,7 +138,7 @@ function LegalClocksTile() {
       mood={late > 0 ? 'is-bad' : soon > 0 ? 'is-warning' : ''}
     >
       {overdue.data && open.data && (
-        <small>{t('overview.legalClocksSoon', { overdue: many(late), soon: many(soon) })}</small>
+        <small>{t('overview.legalClocksSoon', { overdue: many(late), soon: many(soon), days: SOON_DAYS })}</small>
       )}
     </Tile>
   );

@@ -34,7 +34,7 @@ export default [
     path: '/',
     expected: [404], // the log has no signed head in its first minute
     act: async (h) => {
-      await h.sees(h.word('overview.legalClocksSoon', { overdue: '1', soon: '1' }));
+      await h.sees(h.word('overview.legalClocksSoon', { overdue: '1', soon: '1', days: '7' }));
       await h.click('link', new RegExp(h.word('overview.legalClocks')), { inside: h.page.locator('main') });
       await settled(h.page);
       const first = await h.row(/case/).innerText();
@@ -54,7 +54,13 @@ export default [
       await h.dialog.locator('button[type=submit]').click();
       await h.dialog.locator('[name=due_at][aria-invalid=true]').waitFor(); // the zone's law names no term: the field is told
       h.expect();
-      await h.submit({ kind: 'access', zone: t.ids.zone, due_at: day(20) });
+      const due = h.dialog.locator('[name=due_at]');
+      await due.fill('2027-02-30'); // no such day: never the second of March
+      await h.dialog.locator('button[type=submit]').click();
+      await h.dialog.getByText(h.word('field.day')).waitFor();
+      h.must(await due.evaluate((e) => e === document.activeElement), 'the focus is elsewhere');
+      const eastern = day(20).replace(/\d/g, (d) => '٠١٢٣٤٥٦٧٨٩'[d]);
+      await h.submit({ kind: 'access', zone: t.ids.zone, due_at: h.lang === 'ar' ? eastern : day(20) });
       await h.press('terms.extend', h.row(reference));
       await h.submit({ due_at: day(30), reason: 'many requests' });
       await h.press('terms.close', h.row(reference));
