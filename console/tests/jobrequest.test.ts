@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { cliOf, curlOf } from '../src/lib/jobcall.ts';
+import { cliOf, curlOf, fileOf } from '../src/lib/jobcall.ts';
 import { fieldsOf, JOB_FIELDS, judgeRequest, readField, showField, type Json } from '../src/lib/jobrequest.ts';
 import { MODEL_MAKER, SUBMITTED, USUAL } from '../src/lib/jobtypes.ts';
 import { requestOf, TEMPLATES, withDataset } from '../src/lib/templates.ts';
@@ -169,6 +169,15 @@ describe('the same request elsewhere', () => {
     ));
   test('curl carries the request', () =>
     expect(curlOf(good, 'http://h', 'k')).toContain(`-d '${JSON.stringify(good)}' 'http://h/v1/jobs'`));
+  test('of an array says its indexes, whichever way', () => {
+    expect(cliOf(good, '0-99%8')).toMatch(/ --array '0-99%8'$/);
+    expect(cliOf({ ...good, queue: 'night' }, '7')).toMatch(/^falaj job submit --array 7 --file - <<'JSON'\n/);
+    expect(fileOf('0-9:3')).toBe('falaj job submit --array 0-9:3 --file request.json');
+    expect(fileOf()).toBe('falaj job submit --file request.json');
+    expect(curlOf(good, 'http://h', 'k', '0-9')).toContain(
+      `-d '${JSON.stringify({ array: '0-9', job: good })}' 'http://h/v1/arrays'`,
+    );
+  });
   test('of a former job, without what the API filled in and what everybody gets', () => {
     const job = {
       name: 'one',

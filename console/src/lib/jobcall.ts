@@ -10,8 +10,15 @@ const word = (s: string): string => (/^[\w.,:@/-]+$/.test(s) && !s.startsWith('-
 const flag = (name: string, value: string): string =>
   /^-[\d.]+$/.test(value) ? `--${name}=${value}` : `--${name} ${word(value)}`;
 
-/** Flags where every member has one; the whole spec where one of its members has none; a file on standard input for the rest. */
-export function cliOf(request: Json): string {
+const manyOf = (array: string): string[] => (array === '' ? [] : [flag('array', array)]);
+/** The line that takes the request from a file. */
+export const fileOf = (array = ''): string => ['falaj job submit', ...manyOf(array), '--file request.json'].join(' ');
+/**
+ * Flags where every member has one; the whole spec where one of its members has none; a file on standard input for the rest.
+ * array: its indexes and how many run at once; empty: one job.
+ */
+export function cliOf(request: Json, array = ''): string {
+  const many = manyOf(array);
   const kind = kindOf(request);
   const name = showField(request['name']);
   const set = fieldsOf(kind).filter((f) => {
@@ -30,7 +37,7 @@ export function cliOf(request: Json): string {
   const isForeign = names.some((n) => !known.has(n) && valueAt(request, n) !== '');
   const needsFile = set.some((f) => !f.path.startsWith('spec.') && f.path !== 'name' && f.flag === undefined);
   if (isForeign || needsFile || name.startsWith('-'))
-    return `falaj job submit --file - <<'JSON'\n${JSON.stringify(request)}\nJSON`;
+    return `${['falaj job submit', ...many, '--file -'].join(' ')} <<'JSON'\n${JSON.stringify(request)}\nJSON`;
   const outer = set.filter((f) => !f.path.startsWith('spec.') && f.flag !== undefined && f.path !== 'kind');
   const inner = set.filter((f) => f.path.startsWith('spec.'));
   // A spec's defaults are the same on the command line and in the API, but an empty list of layers has no flag.
@@ -42,17 +49,18 @@ export function cliOf(request: Json): string {
       ? inner.map((f) => flag(f.flag!, showField(valueAt(request, f.path))))
       : [`--spec ${quoted(JSON.stringify(request['spec'] ?? {}))}`]),
     ...outer.map((f) => flag(f.flag!, showField(valueAt(request, f.path)))),
+    ...many,
   ];
   return parts.join(' ');
 }
 /** key: of this request, so that the line run twice makes one job. */
-export function curlOf(request: Json, base: string, key: string): string {
+export function curlOf(request: Json, base: string, key: string, array = ''): string {
   return [
     'curl -sS --fail-with-body',
     '-H "Authorization: Bearer $FALAJ_TOKEN"',
     `-H 'Idempotency-Key: ${key}'`,
     "-H 'Content-Type: application/json'",
-    `-d ${quoted(JSON.stringify(request))}`,
-    `'${base}/v1/jobs'`,
+    `-d ${quoted(JSON.stringify(array === '' ? request : { array, job: request }))}`,
+    `'${base}/v1/${array === '' ? 'jobs' : 'arrays'}'`,
   ].join(' ');
 }

@@ -4,19 +4,20 @@ import { Button, Tab, Tabs, TabTitleText } from '@patternfly/react-core';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { saveAs } from '../../lib/csv.ts';
-import { cliOf, curlOf } from '../../lib/jobcall.ts';
+import { cliOf, curlOf, fileOf } from '../../lib/jobcall.ts';
 import type { Json } from '../../lib/jobrequest.ts';
 import { toast } from '../../ui/toast.tsx';
 
-export function Calls({ request }: { request: Json }) {
+/** array: its indexes; empty: one job. */
+export function Calls({ request, array }: { request: Json; array: string }) {
   const { t } = useTranslation();
   const [tab, setTab] = useState<string | number>('cli');
   const json = JSON.stringify(request, null, 2);
-  const key = useMemo(() => (json === '' ? '' : crypto.randomUUID()), [json]);
+  const key = useMemo(() => (json === '' ? '' : crypto.randomUUID()), [json, array]);
   const ways = [
-    { id: 'cli', title: 'CLI', text: cliOf(request) },
-    { id: 'curl', title: 'curl', text: curlOf(request, location.origin, key) },
-    { id: 'file', title: 'JSON', text: `falaj job submit --file request.json` },
+    { id: 'cli', title: 'CLI', text: cliOf(request, array) },
+    { id: 'curl', title: 'curl', text: curlOf(request, location.origin, key, array) },
+    { id: 'file', title: 'JSON', text: fileOf(array) },
   ];
   return (
     <section aria-labelledby="calls-title" className="calls-part">

@@ -6,13 +6,9 @@ import {
   Button,
   Form,
   FormGroup,
-  FormHelperText,
   FormSelect,
   FormSelectOption,
   FormSelectOptionGroup,
-  HelperText,
-  HelperTextItem,
-  TextInput,
 } from '@patternfly/react-core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
@@ -39,6 +35,7 @@ import { useDraft } from './draft.ts';
 import { fieldId } from './Field.tsx';
 import { RequestForm } from './Form.tsx';
 import { useKeeping, useKept } from './kept.ts';
+import { TASKS_ID, TasksField, useTasks } from './Tasks.tsx';
 import { Yaml } from './Yaml.tsx';
 
 const FORMER = 20;
@@ -100,39 +97,6 @@ const ofJob = (p: Problem): Problem =>
     fields: p.fields.map((f) => ({ ...f, path: f.path.replace(/^job\./, '') })),
   });
 
-function Tasks({
-  value,
-  onChange,
-  fault,
-}: {
-  value: string;
-  onChange: (v: string) => void;
-  fault: string | undefined;
-}) {
-  const { t } = useTranslation();
-  return (
-    <FormGroup label={t('submit.array')} fieldId="f-array">
-      <TextInput
-        id="f-array"
-        dir="ltr"
-        value={value}
-        placeholder="0-99%8"
-        aria-describedby="f-array-help"
-        validated={fault === undefined ? 'default' : 'error'}
-        onChange={(_e, v) => onChange(v)}
-      />
-      <FormHelperText>
-        <HelperText>
-          <HelperTextItem id="f-array-help" variant={fault === undefined ? 'default' : 'error'}>
-            {fault ??
-              t('submit.arrayHelp', { form: '\u2066FIRST-LAST[:STEP][%MOST]\u2069', index: '\u2066{{index}}\u2069' })}
-          </HelperTextItem>
-        </HelperText>
-      </FormHelperText>
-    </FormGroup>
-  );
-}
-
 function Editor({ sets, first, place }: { sets: Schemas['dataset'][]; first: Json; place: string }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
@@ -146,7 +110,8 @@ function Editor({ sets, first, place }: { sets: Schemas['dataset'][]; first: Jso
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<unknown>(null);
   const [loose, setLoose] = useState<FieldFault[]>([]);
-  const [tasks, setTasks] = useState('');
+  const tasks = useTasks(place);
+  const keptAt = kept.first?.at ?? tasks.keptAt;
 
   const focusFirst = (paths: string[]): void => {
     const at = fieldsOf(kindOf(draft.request)).find((f) =>
@@ -161,11 +126,13 @@ function Editor({ sets, first, place }: { sets: Schemas['dataset'][]; first: Jso
     if (draft.syntax.length > 0) return document.getElementById('yaml')?.focus();
     const own = draft.faults.filter((f) => f.words === undefined);
     if (own.length > 0) return focusFirst(own.map((f) => f.path.join('.')));
+    if (!tasks.isSound()) return document.getElementById(TASKS_ID)?.focus();
     setBusy(true);
     try {
-      const to = await submit(tasks.trim(), draft.request);
+      const to = await submit(tasks.array, draft.request);
       kept.drop();
-      await forget('/v1/jobs');
+      tasks.drop();
+      await Promise.all([forget('/v1/jobs'), forget('/v1/arrays')]);
       await navigate({ to });
     } catch (p) {
       setProblem(p);
@@ -179,7 +146,9 @@ function Editor({ sets, first, place }: { sets: Schemas['dataset'][]; first: Jso
           ),
         );
         draft.refuse(placed);
+        const isTasks = tasks.refuse(p.fields);
         if (placed.length > 0) focusFirst(placed.map((f) => f.path));
+        else if (isTasks) document.getElementById(TASKS_ID)?.focus();
       }
     } finally {
       setBusy(false);
@@ -189,13 +158,14 @@ function Editor({ sets, first, place }: { sets: Schemas['dataset'][]; first: Jso
   return (
     <>
       <Begin sets={sets} begin={draft.begin} />
-      {kept.first && (
+      {keptAt !== '' && (
         <Note
-          title={t('submit.kept', { when: dateTime(kept.first.at) })}
+          title={t('submit.kept', { when: dateTime(keptAt) })}
           actionLinks={
             <AlertActionLink
               onClick={() => {
                 kept.drop();
+                tasks.drop();
                 draft.begin(first);
               }}
             >
@@ -214,7 +184,7 @@ function Editor({ sets, first, place }: { sets: Schemas['dataset'][]; first: Jso
           }}
         >
           <RequestForm draft={draft} sets={sets} eager={eager} />
-          <Tasks value={tasks} onChange={setTasks} fault={loose.find((f) => f.path === 'array')?.detail} />
+          <TasksField of={tasks} />
           {problem !== null && (
             <Note variant="danger" title={text(problem)}>
               {(loose.length > 0 || !(problem instanceof Problem) || problem.fields.length === 0) && (
@@ -239,7 +209,7 @@ function Editor({ sets, first, place }: { sets: Schemas['dataset'][]; first: Jso
         <div>
           <Yaml draft={draft} fresh={!eager && draft.text === begun.current} />
           <Check draft={draft} />
-          <Calls request={draft.request} />
+          <Calls request={draft.request} array={tasks.array} />
         </div>
       </div>
     </>

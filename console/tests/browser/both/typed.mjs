@@ -28,6 +28,37 @@ export default [
     },
   },
   {
+    name: 'the indexes of an array',
+    as: 'engineer',
+    path: '/jobs/new',
+    act: async (h) => {
+      const field = h.page.locator('#f-array');
+      const own = h.lang === 'ar' ? '٠-١%١' : '0-1%1';
+      await h.page.fill('#yaml', `name: swept-${h.lang}\nkind: noop\nspec: {}\n`);
+      await field.fill('0..9');
+      await h.press('submit.go');
+      await h.sees(h.word('field.pattern'));
+      h.must(await field.evaluate((e) => e === document.activeElement), 'the focus is elsewhere');
+      h.expect(422);
+      await field.fill('9-0');
+      await h.press('submit.go');
+      await h.page.locator('#f-array-help', { hasText: '(0)' }).waitFor(); // what the API says of it
+      h.expect();
+      await field.fill(own);
+      h.must((await field.getAttribute('aria-invalid')) === 'false', 'what is no longer written is still refused');
+      h.must((await h.page.locator('#call-cli').innerText()).includes("--array '0-1%1'"), 'the command makes one job');
+      h.page.once('dialog', (d) => void d.accept());
+      await h.page.reload();
+      await h.page.waitForSelector('#yaml');
+      h.same('what was typed', await field.inputValue(), own);
+      await h.press('submit.go');
+      await h.page.waitForURL(/\/arrays\/arr_[0-9a-f]{32}/);
+      await h.page.goto(new URL('/jobs/new', h.page.url()).href);
+      await h.page.waitForSelector('#yaml');
+      h.same('what was sent', await field.inputValue(), '');
+    },
+  },
+  {
     name: 'a dialog asks before it goes',
     as: 'engineer',
     path: '/datasets?new=dataset',
