@@ -32,7 +32,7 @@ function Acts({ array: a }: { array: Of }) {
   const forget = useForget();
   const tell = async (verb: Verb | 'cancel'): Promise<void> => {
     await change('POST', `/v1/arrays/${a.array_id}/${verb}`);
-    await forget('/v1/arrays');
+    await Promise.all([forget('/v1/arrays'), forget('/v1/jobs')]);
   };
   return (
     <>
@@ -86,7 +86,9 @@ export function ArrayDetail() {
             <Done of={x} large />
             {x.message && isOpen(x) && (
               <Note variant="warning" title={t('arrays.delayed')}>
-                {x.message}
+                <bdi lang="en" dir="ltr" translate="no">
+                  {x.message}
+                </bdi>
               </Note>
             )}
             <Pairs
@@ -108,6 +110,8 @@ export function ArrayDetail() {
         path={`${path}/tasks`}
         label={t('arrays.started')}
         rowKey={(x) => x.job_id}
+        rowName={(x) => number(x.index)}
+        everyMs={5_000}
         filters={[
           {
             name: 'state',

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { useGet } from '../../api/hooks.ts';
 import { bytes, number } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
-import { Code, Id, Name, Pairs, State, Time, To } from '../../ui/bits.tsx';
+import { Called, Code, Id, Name, Pairs, shortId, State, Time, To } from '../../ui/bits.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Answer, Empty } from '../../ui/states.tsx';
 import { ServerTable } from '../../ui/table.tsx';
@@ -32,6 +32,7 @@ function Packages({ id }: { id: string }) {
 
 function Uses({ id }: { id: string }) {
   const { t } = useTranslation();
+  const { can } = useSession();
   return (
     <ServerTable
       path={`/v1/environments/${encodeURIComponent(id)}/uses`}
@@ -42,11 +43,14 @@ function Uses({ id }: { id: string }) {
         {
           name: 'job_name',
           label: t('environments.job'),
-          cell: (u) => (
-            <To to={`/jobs/${u.job_id}`}>
+          cell: (u) =>
+            can('job:read') ? (
+              <To to={`/jobs/${u.job_id}`}>
+                <Name>{u.job_name}</Name>
+              </To>
+            ) : (
               <Name>{u.job_name}</Name>
-            </To>
-          ),
+            ),
         },
         { name: 'state', label: t('col.state'), cell: (u) => <State value={u.state} /> },
         { name: 'submitted_at', label: t('environments.submitted'), cell: (u) => <Time at={u.submitted_at} /> },
@@ -62,7 +66,13 @@ export function EnvironmentDetail() {
   const navigate = useNavigate();
   const { id } = useParams({ strict: false }) as { id: string };
   const path = `/v1/environments/${encodeURIComponent(id)}` as const;
-  const query = useGet(path, {});
+  const query = useGet(path, {}, { everyMs: 5_000 }); // an import ends behind the reader's back
+  const setId = query.data?.dataset_id;
+  const set = useGet(
+    `/v1/datasets/${encodeURIComponent(setId ?? '')}`,
+    {},
+    { enabled: setId !== undefined && can('dataset:read') },
+  );
   const name = query.data?.name ?? id;
   const parts: Part[] = [
     { id: 'packages', title: t('environments.packages'), body: () => <Packages id={id} /> },
@@ -107,17 +117,24 @@ export function EnvironmentDetail() {
                 [t('col.zone'), <Code key="zone">{v.zone}</Code>],
                 [
                   t('environments.archive'),
-                  v.dataset_id && (
-                    <To key="set" to={`/datasets/${v.dataset_id}`}>
-                      <Code>{v.dataset_id}</Code>
-                    </To>
-                  ),
+                  v.dataset_id &&
+                    (can('dataset:read') ? (
+                      <To key="set" to={`/datasets/${v.dataset_id}`}>
+                        {set.data ? <Called of={set.data} /> : <Code>{shortId(v.dataset_id)}</Code>}
+                      </To>
+                    ) : (
+                      <Code key="set">{shortId(v.dataset_id)}</Code>
+                    )),
                 ],
                 [
                   t('environments.importJob'),
-                  <To key="job" to={`/jobs/${v.job_id}`}>
-                    <Code>{v.job_id}</Code>
-                  </To>,
+                  can('job:read') ? (
+                    <To key="job" to={`/jobs/${v.job_id}`}>
+                      <Code>{shortId(v.job_id)}</Code>
+                    </To>
+                  ) : (
+                    <Code key="job">{shortId(v.job_id)}</Code>
+                  ),
                 ],
                 [t('environments.imported'), <Time key="created" at={v.created_at} />],
                 [t('col.id'), <Id key="id" value={v.environment_id} />],

@@ -18,7 +18,8 @@ export type Environment = Schemas['environment'];
 function Import() {
   const { t } = useTranslation();
   const forget = useForget();
-  const sets = useGet('/v1/datasets', { page_size: 200 });
+  const { can } = useSession();
+  const sets = useGet('/v1/datasets', { page_size: 200 }, { enabled: can('dataset:read') });
   const fields = formFields(
     {
       name: 'name',
@@ -58,11 +59,14 @@ function Import() {
           allow_setuid,
           ...(description ? { description } : {}),
         });
-        await forget('/v1/environments');
+        await Promise.all([forget('/v1/environments'), forget('/v1/jobs')]);
       }}
     />
   );
 }
+
+/** 64 bytes in hexadecimal, with the white space of a file that was copied. */
+const SIGNATURE = /^\s*(?:[0-9a-fA-F]\s*){128}$/;
 
 export function EnvironmentActs({ environment: v, gone }: { environment: Environment; gone?: () => void }) {
   const { t } = useTranslation();
@@ -74,6 +78,7 @@ export function EnvironmentActs({ environment: v, gone }: { environment: Environ
     kind: 'area',
     required: true,
     ltr: true,
+    pattern: SIGNATURE,
     help: t('environments.signatureHelp'),
   });
   return (
@@ -100,7 +105,7 @@ export function EnvironmentActs({ environment: v, gone }: { environment: Environ
         onConfirm={async () => {
           await change('DELETE', path);
           gone?.();
-          await forget('/v1/environments');
+          await Promise.all([forget('/v1/environments'), forget('/v1/datasets')]);
         }}
       />
     </span>
