@@ -253,9 +253,10 @@ static bool round_once(struct loop *l, bool *ret_more)
     }
     if (is_due(&l->arrays_us, now, DEPEND_US)) {
         bool some_left = false;
+        const int64_t begun = clock_mono_us(l->app->clock);
         is_ok &= report(arrays_once(l->app, l->arena, &some_left, &e), &e, "scheduler.arrays");
-        if (some_left)
-            l->arrays_us = 0;
+        const int64_t rest = (clock_mono_us(l->app->clock) - begun) * DEPEND_PART;      /* it looks at every live task */
+        l->arrays_us = some_left ? 0 : now + (rest > DEPEND_US ? rest : DEPEND_US);
     }
     if (is_due(&l->begin_us, now, DEPEND_US)) {
         bool some_left = false;

@@ -809,6 +809,13 @@ CREATE FUNCTION public.person_vouch(t uuid, u uuid, approved_by uuid) RETURNS vo
     -- the body: migrations
 ALTER FUNCTION public.person_vouch(t uuid, u uuid, approved_by uuid) OWNER TO falaj_owner;
 
+-- Name: project_goes(uuid, uuid); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.project_goes(t uuid, project uuid) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.project_goes(t uuid, project uuid) OWNER TO falaj_system;
+
 -- Name: project_visible(uuid); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.project_visible(project uuid) RETURNS boolean
     LANGUAGE sql STABLE
@@ -7151,6 +7158,10 @@ GRANT ALL ON FUNCTION public.person_origin_note() TO falaj_owner;
 
 -- Name: FUNCTION person_origins(u uuid); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.person_origins(u uuid) FROM PUBLIC;
+
+-- Name: FUNCTION project_goes(t uuid, project uuid); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.project_goes(t uuid, project uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.project_goes(t uuid, project uuid) TO falaj_scheduler;
 
 -- Name: FUNCTION provider_find(tenant_name text, provider_name text); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.provider_find(tenant_name text, provider_name text) FROM PUBLIC;

@@ -39,6 +39,7 @@ static const struct stmt arrays_close = { .name = "arrays_close", .params = "i",
 struct due_array {
     struct uuid tenant_id, array_id, project_id, created_by;
     int64_t first_index, step, total, started, again, room;
+    bool is_closed;
     struct json template;
 };
 SCHEMA_OF(due_array, "An array that has room", FIELD(due_array, tenant_id, 0, .doc = "Tenant"), FIELD(due_array, array_id, 0,
@@ -47,10 +48,12 @@ SCHEMA_OF(due_array, "An array that has room", FIELD(due_array, tenant_id, 0, .d
     FIELD(due_array, first_index, 0, .doc = "First index"), FIELD(due_array, step, 0, .doc = "From one to the next"),
     FIELD(due_array, total, 0, .doc = "Tasks"), FIELD(due_array, started, 0, .doc = "Of these, became jobs"),
     FIELD(due_array, again, 0, .doc = "To run once more"), FIELD(due_array, room, 0, .doc = "May become jobs now"),
+    FIELD(due_array, is_closed, 0, .doc = "Its project is closed"),
     FIELD(due_array, template, 0, .doc = "What they become"));
 static const struct stmt arrays_due = { .name = "arrays_due", .params = "i", .row = &due_array_schema, .card = CARD_MANY, .sql =
     "SELECT a.tenant_id, a.array_id, a.project_id, a.created_by, a.first_index, a.step, a.total, a.started, a.again,\n"
-    "       a.most - (a.started - a.completed - a.failed - a.again) AS room, a.template\n"
+    "       a.most - (a.started - a.completed - a.failed - a.again) AS room, a.template,\n"
+    "       NOT project_goes(a.tenant_id, a.project_id) AS is_closed\n"
     "  FROM job_array a\n"
     " WHERE a.ended_at IS NULL AND a.cancelled_at IS NULL AND a.paused = '' AND a.turn_at <= now() AND tenant_goes(a.tenant_id)\n"
     "   AND (a.started < a.total OR a.again > 0) AND a.most > a.started - a.completed - a.failed - a.again\n"
@@ -161,20 +164,30 @@ static enum errc take_array(struct work *w, struct pass *p, const struct due_arr
     return ERR_OK;
 }
 
-/* A text that this program cannot read holds up its own array alone, and says so. */
+static void put_off(struct turn *t, struct str why)
+{
+    t->later_s = LATER_S;
+    t->message = why;
+}
+
+/* What cannot start holds up its own array alone, and says so: a project that takes nothing new, a text that this program cannot
+ * read. */
 static enum errc take(struct work *w, struct pass *p, const struct due_array *a, size_t n, struct err *e)
 {
     for (size_t i = 0; i < n; i++) {
         const size_t before = p->nstarts, left = p->room;
         p->turns[i] = (struct turn){ .tenant_id = a[i].tenant_id, .array_id = a[i].array_id, .message = STR("") };
+        if (a[i].is_closed) {
+            put_off(&p->turns[i], STR("The project is closed"));
+            continue;
+        }
         if (take_array(w, p, &a[i], i, (p->room + n - i - 1) / (n - i), e) == ERR_OK)
             continue;
         if (db_is_failed(w->tx))
             return e->code;
         p->nstarts = before;
         p->room = left;
-        p->turns[i].later_s = LATER_S;
-        p->turns[i].message = str_fmt(w->arena, "Its tasks cannot be made: %s", e->msg);
+        put_off(&p->turns[i], str_fmt(w->arena, "Its tasks cannot be made: %s", e->msg));
         *e = (struct err){ 0 };
     }
     return ERR_OK;
@@ -189,9 +202,8 @@ static void judge(struct work *w, struct pass *p, const struct start *s)
         t->old += s->try > 1;
         return;
     }
-    t->later_s = LATER_S;
     t->is_over |= s->s.verdict == JOB_INPUT_GONE;
-    t->message = str_dup(w->arena, str_c(why.msg));
+    put_off(t, str_dup(w->arena, str_c(why.msg)));
 }
 
 static enum errc write_turns(struct work *w, const struct pass *p, size_t n, struct err *e)

@@ -6,7 +6,7 @@
  * by the statement that stores every submission: so each runs exactly once however often a leader dies, and what that refuses
  * (quota, a limit of waiting jobs, a budget) is asked for again some seconds later. An input that is gone ends the array. Arrays
  * take turns: who was served longest ago goes first, and each of those that are due has the same part of a pass. Nothing starts
- * for a tenant that is stopped. Memory: w->arena. Errors: those of the database. */
+ * for a tenant that is stopped, or of a project that is closed. Memory: w->arena. Errors: those of the database. */
 #pragma once
 #include "core/base/work.h"
 

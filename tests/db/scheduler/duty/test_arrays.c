@@ -145,6 +145,29 @@ static void nothing_starts_for_a_tenant_that_is_stopped(void **state)
     kit_check(&f);
 }
 
+/* It takes nothing new, tasks of an array that it has neither. */
+static void nothing_starts_of_a_project_that_is_closed(void **state)
+{
+    (void)state;
+    char t[UUID_TEXT];
+    uuid_text(f.tenant_a, t);
+    const struct uuid id = kit_array(&f, f.tenant_a, "0-9"), other = kit_array(&f, f.tenant_a, "5");
+    fixture_exec(&f, "INSERT INTO project (tenant_id, project_id, name, state, created_by)"
+                     " VALUES ('%s', '%s', 'red', 'CLOSED', '%s');"
+                     "UPDATE job_array SET project_id = '%s' WHERE total = 10", t, t, t, t);
+    assert_int_equal(kit_pass(&f).started, 1);
+    assert_int_equal(kit_look(&f, f.tenant_a, other).live, 1);
+    struct work w = fixture_reader(&f, f.tenant_a);
+    struct job_array a;
+    OK(job_array_get(&w, id, &a, e));
+    assert_int_equal(a.waiting, 10);
+    assert_true(str_eq_c(a.message, "The project is closed"));
+    fixture_reader_done(&w);
+    fixture_exec(&f, "UPDATE project SET state = 'ACTIVE'; UPDATE job_array SET turn_at = now()");
+    assert_int_equal(kit_pass(&f).started, 10);
+    kit_check(&f);
+}
+
 /* Nobody can start a task that reads what is not there: the array ends where it stands. */
 static void an_input_that_is_gone_ends_the_array(void **state)
 {
@@ -279,6 +302,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_limit_of_waiting_jobs_holds, NULL, wipe),
         cmocka_unit_test_setup_teardown(arrays_take_turns, NULL, wipe),
         cmocka_unit_test_setup_teardown(nothing_starts_for_a_tenant_that_is_stopped, NULL, wipe),
+        cmocka_unit_test_setup_teardown(nothing_starts_of_a_project_that_is_closed, NULL, wipe),
         cmocka_unit_test_setup_teardown(an_input_that_is_gone_ends_the_array, NULL, wipe),
         cmocka_unit_test_setup_teardown(all_that_a_job_may_say_reaches_its_tasks, NULL, wipe),
         cmocka_unit_test_setup_teardown(one_that_cannot_be_read_holds_up_no_other, NULL, wipe),
