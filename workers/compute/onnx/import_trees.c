@@ -49,12 +49,17 @@ static const struct key *find(const struct ensemble *s, int64_t tree, int64_t id
     return bsearch(&wanted, s->keys, s->count, sizeof wanted, compare);
 }
 
-static enum errc list_of(struct import *x, const char *name, size_t n, const struct onnx_attr **ret)
+enum list_kind { INTS, FLOATS, STRINGS };
+
+/* Members of that kind: an attribute may hold others beside them, which are not read. */
+static enum errc list_of(struct import *x, const char *name, enum list_kind kind, size_t n, const struct onnx_attr **ret)
 {
+    static const char *const kinds[] = { "whole numbers", "numbers", "words" };
     const struct onnx_attr *t = onnx_attr_find(x->node, name);
-    size_t has = t ? t->int_count + t->float_count + t->string_count : 0;
+    const size_t has = !t ? 0 : kind == INTS ? t->int_count : kind == FLOATS ? t->float_count : t->string_count;
     *ret = t;
-    return has == n ? ERR_OK : FAIL(x->e, BAD_DATA, "%s has %zu members, where there are %zu nodes or weights", name, has, n);
+    return has == n ? ERR_OK : FAIL(x->e, BAD_DATA, "%s has %zu %s, where there are %zu nodes or weights", name, has, kinds[kind],
+                                    n);
 }
 
 static enum errc read_lists(struct ensemble *s)
@@ -64,16 +69,14 @@ static enum errc read_lists(struct ensemble *s)
     s->count = s->trees ? s->trees->int_count : 0;
     if (!s->count || s->count > TREE_NODES_MAX)
         return FAIL(x->e, BAD_DATA, "nodes_treeids has %zu members; 1 to %d nodes can be", s->count, TREE_NODES_MAX);
-    TRY(list_of(x, "nodes_nodeids", s->count, &s->ids));
-    TRY(list_of(x, "nodes_featureids", s->count, &s->columns));
-    TRY(list_of(x, "nodes_truenodeids", s->count, &s->yes));
-    TRY(list_of(x, "nodes_falsenodeids", s->count, &s->no));
-    TRY(list_of(x, "nodes_values", s->count, &s->values));
-    TRY(list_of(x, "nodes_modes", s->count, &s->modes));
-    if (!s->ids->ints || !s->columns->ints || !s->yes->ints || !s->no->ints || !s->values->floats || !s->modes->strings)
-        return FAIL(x->e, BAD_DATA, "the lists of nodes are not of whole numbers, numbers and words");
+    TRY(list_of(x, "nodes_nodeids", INTS, s->count, &s->ids));
+    TRY(list_of(x, "nodes_featureids", INTS, s->count, &s->columns));
+    TRY(list_of(x, "nodes_truenodeids", INTS, s->count, &s->yes));
+    TRY(list_of(x, "nodes_falsenodeids", INTS, s->count, &s->no));
+    TRY(list_of(x, "nodes_values", FLOATS, s->count, &s->values));
+    TRY(list_of(x, "nodes_modes", STRINGS, s->count, &s->modes));
     return onnx_attr_find(x->node, "nodes_missing_value_tracks_true")
-           ? list_of(x, "nodes_missing_value_tracks_true", s->count, &s->missing) : ERR_OK;
+           ? list_of(x, "nodes_missing_value_tracks_true", INTS, s->count, &s->missing) : ERR_OK;
 }
 
 static bool is_leaf(const struct ensemble *s, size_t at)
@@ -124,7 +127,7 @@ static enum errc write_node(struct ensemble *s, size_t at, float value, float *r
 {
     const struct str mode = s->modes->strings[at];
     const float v = (float)s->values->floats[at];
-    const bool tracks = s->missing && s->missing->ints && s->missing->ints[at];
+    const bool tracks = s->missing && s->missing->ints[at];
     const bool is_less = str_eq_c(mode, "BRANCH_LT"), is_more = str_eq_c(mode, "BRANCH_GT");
     const bool is_least = str_eq_c(mode, "BRANCH_GTE");
     memset(row, 0, TREE_FIELDS * sizeof *row);
@@ -189,15 +192,13 @@ static enum errc read_weights(struct ensemble *s, bool is_class, struct weights 
     w->count = first ? first->int_count : 0;
     if (!w->count)
         return FAIL(x->e, BAD_DATA, "no leaf has a weight");
-    TRY(list_of(x, is_class ? "class_treeids" : "target_treeids", w->count, &w->trees));
-    TRY(list_of(x, is_class ? "class_nodeids" : "target_nodeids", w->count, &w->ids));
-    TRY(list_of(x, is_class ? "class_ids" : "target_ids", w->count, &w->outputs));
-    TRY(list_of(x, is_class ? "class_weights" : "target_weights", w->count, &w->weights));
+    TRY(list_of(x, is_class ? "class_treeids" : "target_treeids", INTS, w->count, &w->trees));
+    TRY(list_of(x, is_class ? "class_nodeids" : "target_nodeids", INTS, w->count, &w->ids));
+    TRY(list_of(x, is_class ? "class_ids" : "target_ids", INTS, w->count, &w->outputs));
+    TRY(list_of(x, is_class ? "class_weights" : "target_weights", FLOATS, w->count, &w->weights));
     s->leaf = arena_try(x->a, w->count * sizeof *s->leaf);
     if (!s->leaf)
         return no_memory(x);
-    if (!w->trees->ints || !w->ids->ints || !w->outputs->ints || !w->weights->floats)
-        return FAIL(x->e, BAD_DATA, "the lists of weights are not of whole numbers and numbers");
     for (size_t i = 0; i < w->count; i++) {
         const struct key *k = find(s, w->trees->ints[i], w->ids->ints[i]);
         if (!k || !is_leaf(s, k->at) || w->outputs->ints[i] < 0 || (size_t)w->outputs->ints[i] >= s->outputs)

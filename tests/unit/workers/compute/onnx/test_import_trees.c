@@ -102,11 +102,16 @@ static void walk(const float *x, double share, const float *base, double *ret)
     }
 }
 
+static bool is_mixed;                   /* lists of numbers have one, and whole numbers in the place of the others */
+
 static void add_floats(struct buf *attrs, const char *name, const float *v, size_t n)
 {
     struct buf a = BUF(KIT_BYTES);
+    const size_t own = is_mixed ? 1 : n;
     pb_add_text(&a, 1, name);
-    pb_add_bytes(&a, 7, v, n * sizeof *v);
+    pb_add_bytes(&a, 7, v, own * sizeof *v);
+    for (size_t i = own; i < n; i++)
+        pb_add_number(&a, 8, 1);
     pb_add_message(attrs, 5, &a);
 }
 
@@ -272,10 +277,21 @@ static void what_is_not_imported_is_named(void **st)
     refused("TreeEnsembleRegressor", NULL, ERR_BAD_DATA, "weight 0 is of node");
 }
 
+/* As long as it should be, but of two kinds: what is read as numbers would lie behind the only one. */
+static void a_list_of_two_kinds_is_refused(void **st)
+{
+    (void)st;
+    make(5);
+    is_mixed = true;
+    refused("TreeEnsembleRegressor", NULL, ERR_BAD_DATA, "nodes_values has 1 numbers");
+    is_mixed = false;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(sums_as_the_lists_say),
                                         cmocka_unit_test(classes_and_how_likely_they_are),
-                                        cmocka_unit_test(what_is_not_imported_is_named) };
+                                        cmocka_unit_test(what_is_not_imported_is_named),
+                                        cmocka_unit_test(a_list_of_two_kinds_is_refused) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
