@@ -158,7 +158,10 @@ static void look_at_cpu(struct energy *m, struct energy_use *u, int64_t cpu_us)
 {
     double uj, busy;
     u->has_cpu = read_packages(m, &uj) && read_busy(m, &busy);
-    if (!u->has_cpu || busy <= u->last_busy_us)     /* a tick is 10 ms: what is less goes into the next look */
+    if (!u->has_cpu)
+        return;
+    const bool is_shared = cpu_us != ENERGY_UNKNOWN && busy > u->last_busy_us;      /* within a tick: by the next look */
+    if (!is_shared)
         return;
     double share = (double)(cpu_us - u->last_cpu_us) / (busy - u->last_busy_us);
     u->cpu_uj += (uj - u->last_uj) * (share < 0 ? 0 : share > 1 ? 1 : share);

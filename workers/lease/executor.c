@@ -246,11 +246,21 @@ static void ask_to_stop(struct run *r, enum lease_event event, int64_t kill_at_u
         kill(r->pid, SIGTERM);
 }
 
+/* What a child's programs take, the kernel adds to it when they are waited for. */
 static void look_at_energy(struct run *r, int64_t now)
 {
     int64_t cpu_us, bytes;
-    if (now >= r->energy.next_us && usage_read(r->pid, &cpu_us, &bytes) && bytes)
-        energy_look(r->env->energy, &r->energy, cpu_us, now);
+    if (now < r->energy.next_us)
+        return;
+    const bool is_told = !work_type_of(r->g->kind)->starts_programs && usage_read(r->pid, &cpu_us, &bytes) && bytes;
+    energy_look(r->env->energy, &r->energy, is_told ? cpu_us : ENERGY_UNKNOWN, now);
+}
+
+/* Programs that were killed with their child were waited for by nobody, so what they took is not known. */
+static void end_energy(struct run *r)
+{
+    energy_look(r->env->energy, &r->energy, r->cpu_us, now_us());
+    r->energy.has_cpu = r->energy.has_cpu && !(r->was_killed && work_type_of(r->g->kind)->starts_programs);
 }
 
 /* Time and the book's word. Returns the milliseconds to wait for messages, -1 for ever; kills what must be killed. */
@@ -316,7 +326,7 @@ static void watch(struct run *r, struct err *e)
         secret_wipe(room, f.body.len);
     }
     run_reap(r);
-    energy_look(r->env->energy, &r->energy, r->cpu_us, now_us());
+    end_energy(r);
     struct usage_sample sample;
     if (usage_end(&r->usage, now_us(), r->cpu_us, r->peak_bytes, &sample))
         held_metric(r->held, sample.step, str_c(sample.json));

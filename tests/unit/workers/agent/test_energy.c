@@ -127,6 +127,24 @@ static void test_nothing_is_lost_between_ticks(void **st)
     energy_free(m);
 }
 
+/* Programs whose time is known once they are waited for: the counter wraps meanwhile, and nothing is lost. */
+static void test_time_that_is_known_at_the_end(void **st)
+{
+    struct energy_use u;
+    (void)st;
+    struct energy *m = energy_new(cap, stat_path, NULL);
+    energy_begin(m, &u, 0, 0, 0);
+    domain("intel-rapl:1", "package-1", 40 * SECOND);       /* wrapped: 50 J */
+    busy(ticks(30));
+    energy_look(m, &u, ENERGY_UNKNOWN, 20 * SECOND);
+    assert_true(u.has_cpu && u.cpu_uj == 0 && u.next_us == 20 * SECOND + ENERGY_LOOK_US);
+    domain("intel-rapl:1", "package-1", 30 * SECOND);       /* and again: 990 J */
+    busy(ticks(40));
+    energy_look(m, &u, 20 * SECOND, 40 * SECOND);
+    assert_true(u.cpu_uj == 520e6);
+    energy_free(m);
+}
+
 static void test_what_cannot_be_read_is_not_measured(void **st)
 {
     struct energy_use u;
@@ -198,6 +216,7 @@ static void test_cards(void **st)
 int main(void)
 {
     const struct CMUnitTest tests[] = { TEST(test_a_lease_has_its_share), TEST(test_nothing_is_lost_between_ticks),
+                                        TEST(test_time_that_is_known_at_the_end),
                                         TEST(test_what_cannot_be_read_is_not_measured), TEST(test_cards) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
