@@ -211,7 +211,8 @@ static enum errc on_frame(struct run *r, const struct frame *f, struct err *e)
         TRY(run_on_csr(r, f->body, e));
         return lease_grant_is_gang(r->g) ? on_certified(r, e) : ERR_OK;
     case FRAME_ALONE:
-        return on_alone(r, f->body);
+        return lease_grant_is_gang(r->g) ? on_alone(r, f->body)
+                                         : FAIL(e, DAMAGED, "the child of a job on one machine speaks of others");
     case FRAME_WANT:
         return r->has_output ? FAIL(e, DAMAGED, "the child wants a second output")
                              : run_give_place(r, STR("model"), LO_MODEL, -1, e);

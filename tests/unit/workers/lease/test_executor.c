@@ -142,6 +142,8 @@ static int bad_child(void)
         say(FRAME_METRIC, &step, sizeof step, "[1]");
     } else if (str_starts(str_c(name), "nowhere")) {
         say(FRAME_READY, "", 0, "");
+    } else if (str_starts(str_c(name), "alone")) {
+        say(FRAME_ALONE, "", 0, "another machine was lost");
     } else if (str_starts(str_c(name), "asks")) {
         say(FRAME_CSR, "", 0, "-----BEGIN CERTIFICATE REQUEST-----");
     } else {
@@ -186,6 +188,7 @@ static void test_a_child_that_breaks_the_rules_harms_its_own_lease_only(void **s
     with_bad_child("list", "\"event\":\"fail\"", "no object");
     with_bad_child("nowhere", "\"event\":\"fail\"", "without a certificate");
     with_bad_child("asks", "\"event\":\"fail\"", "where none is expected");
+    with_bad_child("alone", "\"event\":\"fail\"", "of a job on one machine");
     with_bad_child("none", "\"event\":\"fail\"", "figures that are none:  must be an object");
     with_bad_child("half", "\"event\":\"fail\"", "figures that are none: /epochs the member epochs is required");
     with_bad_child("tail", "\"event\":\"succeed\"",
