@@ -244,14 +244,25 @@ static int64_t turn(void *ctx, bool is_woken)
 
 /* --- life --- */
 
+/* The host as a whole: another name may begin like it. */
+static bool is_loopback(const char *url)
+{
+    static const char *const here[] = { "http://127.0.0.1", "http://localhost", "http://[::1]" };
+    for (size_t i = 0; i < sizeof here / sizeof *here; i++) {
+        const size_t n = strlen(here[i]);
+        if (!strncmp(url, here[i], n) && strchr(":/", url[n]) && !strchr(url, '@'))
+            return true;
+    }
+    return false;
+}
+
 static enum errc check_endpoint(const struct config *c, struct err *e)
 {
     const char *u = c->otlp_endpoint;
     bool is_tls = !strncmp(u, "https://", 8), is_plain = !strncmp(u, "http://", 7);
-    bool is_here = !strncmp(u, "http://127.0.0.1", 16) || !strncmp(u, "http://localhost", 16) || !strncmp(u, "http://[::1]", 12);
     if (!is_tls && !is_plain)
         return FAIL(e, INVALID, "otlp.endpoint must be http://host:port or https://host:port, not %s", u);
-    if (c->run_profile == PROFILE_PROD && is_plain && !is_here)
+    if (c->run_profile == PROFILE_PROD && is_plain && !is_loopback(u))
         return FAIL(e, INVALID, "otlp.endpoint is another machine's and not encrypted: the prod profile wants https://, not %s",
                     u);
     return ERR_OK;

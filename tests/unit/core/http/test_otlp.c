@@ -96,6 +96,8 @@ static void refuses_an_endpoint_that_is_none(void **state)
         { "collector:4318", "dev", ERR_INVALID },        { "grpc://collector:4317", "dev", ERR_INVALID },
         { "http://collector:4318", "prod", ERR_INVALID }, { "http://collector:4318", "dev", ERR_OK },
         { "https://collector:4318", "prod", ERR_OK },     { "http://127.0.0.1:4318", "prod", ERR_OK },
+        { "http://localhost", "prod", ERR_OK },           { "http://localhost.collector:4318", "prod", ERR_INVALID },
+        { "http://127.0.0.1:a@collector", "prod", ERR_INVALID },
     };
     for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
         CLEANUP(config_freep) struct config *c = config_new_default();
