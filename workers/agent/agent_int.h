@@ -28,6 +28,7 @@ struct agent {
     struct hw hw;
     struct otlp *otlp;                  /* spans and metrics; NULL: to nobody */
     struct executor_env env;
+    bool api_is_before;                 /* falaj-api is of the release before; the fetching thread's */
     pthread_mutex_t lock;               /* guards env.node; only the fetching thread writes it */
     _Atomic bool stopping, reporter_ends;
     _Atomic int runners;

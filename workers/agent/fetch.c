@@ -45,6 +45,8 @@ static struct runner *runner_new(struct agent *a, struct held *h, bool has_gpus)
     struct runner *r = malloc(sizeof *r);
     ASSERT(r);
     *r = (struct runner){ a, a->env, h, has_gpus };
+    if (a->api_is_before)
+        r->env.energy = NULL;           /* an end that tells of it would be refused */
     return r;
 }
 
@@ -86,10 +88,14 @@ static void take(struct agent *a, struct arena *arena, const struct lease_grant 
 /* Until it is done, told to stop, or refused for good. */
 enum errc agent_enroll(struct agent *a, const _Atomic bool *stop, struct err *e)
 {
+    struct node_register as_before = a->facts;
+    as_before.gangs = false;
+    as_before.programs = true;
+    a->api_is_before = false;
     for (int failures = 0; !*stop; failures++) {
         CLEANUP(arena_freep) struct arena *arena = arena_new(CALL_ARENA);
         struct node_identity node;
-        enum errc rc = a->api.enroll(a->api.ctx, arena, &a->facts, &node, e);
+        enum errc rc = a->api.enroll(a->api.ctx, arena, a->api_is_before ? &as_before : &a->facts, &node, e);
         if (rc == ERR_OK) {
             pthread_mutex_lock(&a->lock);
             a->env.node = node;
@@ -99,8 +105,8 @@ enum errc agent_enroll(struct agent *a, const _Atomic bool *stop, struct err *e)
                       LOG_STR(a->facts.backend), NULL);
             return ERR_OK;
         }
-        if (rc == ERR_UNKNOWN_FIELD && a->facts.gangs) {    /* an API of the release before places none */
-            a->facts.gangs = false;
+        if (rc == ERR_UNKNOWN_FIELD && !a->api_is_before) {     /* it knows nothing of gangs, programs and energy */
+            a->api_is_before = true;
             continue;
         }
         if (rc == ERR_UNAUTHENTICATED || rc == ERR_FORBIDDEN || rc == ERR_INVALID || rc == ERR_MALFORMED

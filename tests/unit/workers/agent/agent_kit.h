@@ -15,6 +15,7 @@ struct fake {
     const char *spec;
     int refused;                        /* it takes no success of every hundredth job */
     bool refuses, repeats;              /* repeats: gives each lease twice, as if nobody had heard of it */
+    bool is_before;                     /* of the release before: it does not know the words of this one */
     bool forgot, asked_anew;            /* the first question after it forgot was for the first lease of all */
 };
 
@@ -25,6 +26,8 @@ static inline enum errc enroll(void *ctx, struct arena *a, const struct node_reg
     struct fake *k = ctx;
     if (k->enrolled++ < 1)
         return FAIL(e, NOT_FOUND, "no such zone yet");
+    if (k->is_before && (f->gangs || !f->programs))
+        return FAIL(e, UNKNOWN_FIELD, "there is no such member here");
     assert_true(f->slots == 64 && f->gpus == 2);
     *ret = (struct node_identity){ kit_id(9), f->boot_id, 10000, 30000 };
     return ERR_OK;

@@ -37,10 +37,21 @@ static void test_a_lease_that_comes_again_is_run_once(void **state)
     assert_int_equal(k.finished + k.returned, 10);
 }
 
+static void test_an_api_of_the_release_before_is_told_what_it_knows(void **state)
+{
+    (void)state;
+    struct fake k = { .to_grant = 10, .spec = "{}", .is_before = true };
+    double rate;
+    int64_t stop_us;
+    with_agent(&k, 10, &rate, &stop_us);
+    assert_int_equal(k.finished, 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_a_machine_that_was_forgotten_registers_again),
                                         cmocka_unit_test(test_sleepers_end_and_are_returned),
-                                        cmocka_unit_test(test_a_lease_that_comes_again_is_run_once) };
+                                        cmocka_unit_test(test_a_lease_that_comes_again_is_run_once),
+                                        cmocka_unit_test(test_an_api_of_the_release_before_is_told_what_it_knows) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
