@@ -198,15 +198,20 @@ static enum errc hear(struct door *d, int i, int64_t until_us, struct err *e)
     return d->at[i].events ? ERR_OK : let_in(d, i, ranks[which], until_us, e);
 }
 
+static bool has_room(const struct door *d, int64_t now)
+{
+    return d->count < CALLERS_MAX || now - d->at[oldest(d)].since_us >= CALLER_YOUNG_MS * 1000;
+}
+
 /* Room is made by the caller that has been heard longest, unless all are young: then who is next waits in the listener. */
 static void open_door(struct door *d, int listener)
 {
     int64_t now = clock_mono_us(&clock_system);
     int fd;
+    if (!has_room(d, now))
+        return;
     if (d->count == CALLERS_MAX) {
         int first = oldest(d);
-        if (now - d->at[first].since_us < CALLER_YOUNG_MS * 1000)
-            return;
         (void)FAIL(&d->stranger, DEADLINE, "it made room for others");
         send_away(d, first);
     }
@@ -249,7 +254,7 @@ static enum errc hear_all(struct door *d, int listener, int64_t until_us, struct
         for (int i = 0; i < d->count; i++)
             p[i] = (struct pollfd){ d->at[i].fd, d->at[i].events, 0 };
         seen = d->count;
-        p[seen] = (struct pollfd){ listener, POLLIN, 0 };
+        p[seen] = (struct pollfd){ has_room(d, clock_mono_us(&clock_system)) ? listener : -1, POLLIN, 0 };
         if (poll(p, (nfds_t)seen + 1, left) <= 0)
             continue;
         for (int i = seen - 1; i >= 0; i--)     /* who goes leaves its place to one that was heard already */
