@@ -57,12 +57,18 @@ static enum errc count_ahead(struct work *w, const struct job *j, int64_t *ret, 
     return ERR_OK;
 }
 
+/* Of what it asks of one machine, on all. */
+static int64_t on_all(const struct job *j, int64_t of_one)
+{
+    return j->nodes > 1 ? j->nodes * of_one : of_one;
+}
+
 static int64_t amount_of(const struct job *j, struct str resource)
 {
     if (str_eq_c(resource, "slots"))
-        return j->slots;
+        return on_all(j, j->slots);
     if (str_eq_c(resource, "gpus"))
-        return j->gpus;
+        return on_all(j, j->gpus);
     return str_eq_c(resource, "jobs") || str_eq_c(resource, "running_jobs") || str_eq_c(resource, "pending_jobs") ? 1 : 0;
 }
 
@@ -119,7 +125,9 @@ static enum errc look_around(struct work *w, struct forecast *ret, struct err *e
     TRY(outlook_read(w, &ret->job, &o, e));
     tell(&o, &ret->job, STR(""), w->arena, &ret->room);
     TRY(quotas_of(w, &ret->job, &ret->quotas, e));
-    TRY(db_maybe(w->tx, &job_cost, ARGS(A_I64(ret->job.slots), A_I64(ret->job.gpus), A_I64(ret->job.max_runtime_s)), &cost, &has_price, e));
+    const struct job *j = &ret->job;
+    TRY(db_maybe(w->tx, &job_cost, ARGS(A_I64(on_all(j, j->slots)), A_I64(on_all(j, j->gpus)), A_I64(j->max_runtime_s)), &cost,
+                 &has_price, e));
     if (has_price)
         ret->estimate = cost;
     return count_ahead(w, &ret->job, &ret->ahead, e);

@@ -4,6 +4,7 @@
 #include "audit/event.h"
 #include "core/crypto/stream.h"
 #include "core/table/config.h"
+#include "scheduler/jobs/forecast.h"
 
 static enum errc submit_layers(struct str dataset_text, const char *hidden, struct err *e)
 {
@@ -193,6 +194,30 @@ static void a_gang_promises_what_all_its_machines_take(void **state)
     fixture_check(&f);
 }
 
+/* At 3600 an hour and slot, two machines with two slots each take 240 in a minute. */
+static void a_forecast_counts_all_machines_of_a_gang(void **state)
+{
+    (void)state;
+    arena = arena_new(64 << 20);
+    struct work w = { .app = &f.api, .arena = arena, .tenant_id = f.tenant_a, .principal = who,
+                      .now_us = clock_wall_us(&clock_system) };
+    const char *spec = arena_printf(arena, "{\"dataset_id\":\"%.*s\",\"family\":\"mlp\",\"hidden\":[8],\"epochs\":1,"
+                                    "\"accumulate\":2}", STR_ARG(id_text(arena, "dst", dataset)));
+    const struct job_create in = { .name = STR("j"), .kind = JOB_TRAIN, .spec = { str_c(spec) }, .pool = STR("default"),
+                                   .queue = STR("default"), .slots = 2, .nodes = { 2, 2 }, .max_attempts = 3,
+                                   .max_runtime_seconds = 60 };
+    struct forecast said;
+    int64_t slots = 0;
+    OK(forecast_check(&w, &in, who, &said, e));
+    assert_int_equal(said.verdict.code, ERR_OK);
+    const struct quota_outlook *q = said.quotas.items;
+    for (size_t i = 0; i < said.quotas.n; i++)
+        slots += str_eq_c(q[i].resource, "slots") ? q[i].after - q[i].used : 0;
+    assert_int_equal(slots, 4);
+    assert_int_equal(said.estimate.max_minor, 240);
+    arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -201,6 +226,7 @@ int main(void)
         cmocka_unit_test(what_no_machine_can_run_is_refused_with_the_numbers),
         cmocka_unit_test(a_batch_cannot_promise_a_budget_twice),
         cmocka_unit_test(a_gang_promises_what_all_its_machines_take),
+        cmocka_unit_test(a_forecast_counts_all_machines_of_a_gang),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
