@@ -92,6 +92,9 @@ static const struct stmt environment_users = { .name = "environment_users", .par
     "  JOIN job j ON j.tenant_id = $1 AND j.job_id = i.job_id AND j.finished_at IS NULL ORDER BY j.job_id LIMIT $3" };
 static const struct stmt environment_forget = { .name = "environment_forget", .params = "uu", .card = CARD_NONE, .sql =
     "DELETE FROM environment WHERE tenant_id = $1 AND environment_id = $2" };
+static const struct stmt environment_disown = { .name = "environment_disown", .params = "uu", .card = CARD_NONE, .sql =
+    "UPDATE environment SET owns_archive = false, version = version + 1\n"
+    " WHERE tenant_id = $1 AND dataset_id = $2 AND owns_archive" };
 static const struct stmt environment_packages_stmt = { .name = "environment_packages", .params = "uusii",
     .row = &environment_package_schema, .card = CARD_MANY, .sql =
     "SELECT p.number, split_part(p.text, ' ', 1) AS name, split_part(p.text, ' ', 2) AS version,\n"
@@ -125,8 +128,8 @@ static const struct stmt environment_refused = { .name = "environment_refused", 
     " WHERE e.owns_archive AND e.dataset_id IS NOT NULL AND j.finished_at IS NOT NULL AND j.state <> 'COMPLETED' LIMIT $1" };
 
 const struct stmt *const environment_stmts[] = { &environment_insert_stmt, &environment_get_stmt, &environment_list_stmt,
-    &environment_lock, &environment_users, &environment_forget, &environment_packages_stmt, &environment_uses_stmt,
-    &environment_find_stmt, NULL };
+    &environment_lock, &environment_users, &environment_forget, &environment_disown, &environment_packages_stmt,
+    &environment_uses_stmt, &environment_find_stmt, NULL };
 const struct stmt *const environment_node_stmts[] = { &environment_refused, NULL };
 
 enum errc environment_insert(struct work *w, const struct environment_new *in, struct environment *ret, struct err *e)
@@ -154,16 +157,17 @@ enum errc environment_list(struct work *w, struct str name, struct str state, st
                    A_I64(limit)), ret, (size_t)limit, e);
 }
 
-/* With all its versions, of which the image was the only one at its import; what came later keeps it. That a data set went is in
- * the tenant's log, whoever let it go. by NULL: the sweep. */
+/* With all its versions, of which the image was the only one at its import; one that has others by now is no environment's own
+ * any more, and stays. That a data set went is in the tenant's log, whoever let it go. by NULL: the sweep. */
 static enum errc remove_archive(struct work *w, struct uuid dataset_id, int64_t version, const struct principal *by,
-                                struct err *e)
+                                bool *ret_gone, struct err *e)
 {
     struct dataset d;
     struct content_deleted gone;
     TRY(dataset_get(w, dataset_id, &d, e));
-    if (d.latest_version > version)
-        return by ? ERR_OK : FAIL(e, CONFLICT, "The data set has versions that came after the image");
+    *ret_gone = d.latest_version <= version;
+    if (!*ret_gone)
+        return db_exec(w->tx, &environment_disown, ARGS(A_UUID(w->tenant_id), A_UUID(dataset_id)), NULL, e);
     TRY(content_delete(w, &versioned_dataset, dataset_id, &gone, e));
     struct audit_event ev = by ? audit_event_by(w, by, AUDIT_DATASET_DELETE) : audit_event_of(w, AUDIT_DATASET_DELETE);
     ev.resource_kind = STR("dataset");
@@ -191,6 +195,7 @@ static enum errc check_users(struct work *w, struct uuid environment_id, struct 
 enum errc environment_delete(struct work *w, struct uuid environment_id, struct err *e)
 {
     struct environment v;
+    bool is_gone;
     TRY(db_exec(w->tx, &environment_lock, ARGS(A_UUID(w->tenant_id), A_UUID(environment_id)), NULL, e));
     TRY(environment_get(w, environment_id, &v, e));
     if (str_eq_c(v.state, "IMPORTING"))
@@ -198,7 +203,7 @@ enum errc environment_delete(struct work *w, struct uuid environment_id, struct 
     TRY(check_users(w, environment_id, e));
     TRY(db_exec(w->tx, &environment_forget, ARGS(A_UUID(w->tenant_id), A_UUID(environment_id)), NULL, e));
     return v.owns_archive && !uuid_is_nil(v.dataset_id)
-         ? remove_archive(w, v.dataset_id, v.dataset_version, w->principal, e) : ERR_OK;
+         ? remove_archive(w, v.dataset_id, v.dataset_version, w->principal, &is_gone, e) : ERR_OK;
 }
 
 enum errc environment_packages(struct work *w, struct uuid environment_id, struct str q, int64_t after, int64_t limit,
@@ -249,10 +254,10 @@ enum errc environment_find(struct work *w, struct uuid project_id, struct uuid e
     return FAIL(e, NOT_FOUND, "There is no environment %.*s that is READY", STR_ARG(what));
 }
 
-static enum errc remove_one(const struct app *app, const struct refused *r, struct arena *a, struct err *e)
+static enum errc remove_one(const struct app *app, const struct refused *r, struct arena *a, bool *ret_gone, struct err *e)
 {
     struct work w = { .app = app, .arena = a, .tenant_id = r->tenant_id, .now_us = clock_wall_us(app->clock) };
-    return RUN_WRITE(&w, remove_archive(&w, r->dataset_id, r->dataset_version, NULL, e), e);
+    return RUN_WRITE(&w, remove_archive(&w, r->dataset_id, r->dataset_version, NULL, ret_gone, e), e);
 }
 
 enum errc environment_sweep(const struct app *app, struct arena *a, int64_t *ret_removed, struct err *e)
@@ -264,10 +269,13 @@ enum errc environment_sweep(const struct app *app, struct arena *a, int64_t *ret
                    db_many(w.tx, &environment_refused, ARGS(A_I64(SWEEP_BATCH)), &rows, SWEEP_BATCH, e), e));
     for (size_t i = 0; i < rows.n; i++, arena_reset(own)) {
         struct err why = { 0 };         /* a legal hold, or a job that reads it: another look will do */
-        if (remove_one(app, &rows.items[i], own, &why) != ERR_OK) {
+        bool is_gone = false;
+        if (remove_one(app, &rows.items[i], own, &is_gone, &why) != ERR_OK) {
             log_err(LOG_INFO, "environment.archive_kept", &why);
             continue;
         }
+        if (!is_gone)
+            continue;
         log_event(LOG_INFO, "environment.archive_removed", "dataset", LOG_ID("dst", rows.items[i].dataset_id), NULL);
         ++*ret_removed;
     }
