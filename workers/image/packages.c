@@ -15,6 +15,7 @@
 static const char dpkg_status[] = "var/lib/dpkg/status", dpkg_parts[] = "var/lib/dpkg/status.d", apk_installed[] =
     "lib/apk/db/installed";
 
+enum { PART_ROOM = 4096 };          /* its path beside it */
 enum field { FIELD_NAME, FIELD_VERSION, FIELD_ARCH, FIELD_STATUS, FIELDS };
 static const char *const dpkg_fields[FIELDS] = { "Package: ", "Version: ", "Architecture: ", "Status: " };
 static const char *const apk_fields[FIELDS] = { "P:", "V:", "A:", NULL };
@@ -104,7 +105,17 @@ static enum errc read_file(int root, const char *path, struct arena *a, struct s
     return ERR_OK;
 }
 
-/* A file for each package. */
+static enum errc read_part(int root, const char *name, struct arena *a, struct packages *p, struct str *kept, struct err *e)
+{
+    CLEANUP(arena_freep) struct arena *room = arena_new((size_t)PACKAGES_FILE_MAX + PART_ROOM);
+    struct str text;
+    TRY(read_file(root, arena_printf(room, "%s/%s", dpkg_parts, name), room, &text, e));
+    parse(text, false, p, kept, a);
+    p->source = "dpkg";
+    return ERR_OK;
+}
+
+/* A file for each package, one at a time in memory. */
 static enum errc read_parts(int root, struct arena *a, struct packages *p, struct str *kept, struct err *e)
 {
     const int fd = open_in(root, dpkg_parts, O_RDONLY | O_DIRECTORY);
@@ -113,13 +124,10 @@ static enum errc read_parts(int root, struct arena *a, struct packages *p, struc
     if (!d && fd >= 0)
         close(fd);
     for (struct dirent *x; d && rc == ERR_OK && (x = readdir(d));) {
-        struct str text;
         const size_t n = strlen(x->d_name);
         if (x->d_name[0] == '.' || (n > 8 && !strcmp(x->d_name + n - 8, ".md5sums")))
             continue;
-        rc = read_file(root, arena_printf(a, "%s/%s", dpkg_parts, x->d_name), a, &text, e);
-        parse(text, false, p, kept, a);
-        p->source = "dpkg";
+        rc = read_part(root, x->d_name, a, p, kept, e);
     }
     if (d)
         closedir(d);

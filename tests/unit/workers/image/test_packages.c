@@ -91,6 +91,31 @@ static void databases_are_found_within_the_image(void **state)
     assert_int_equal(p.count, 3);
 }
 
+/* An image may have as many of them as files: room is taken for one at a time. */
+static void parts_take_no_more_room_than_the_largest(void **state)
+{
+    (void)state;
+    enum { PARTS = 20, BYTES = 1 << 20 };
+    char dir[] = "/tmp/falaj-packages-XXXXXX", name[100];
+    CLEANUP(arena_freep) struct arena *small = arena_new(PARTS * BYTES / 4);
+    CLEANUP(buf_releasep) struct buf text = BUF(2 * BYTES);
+    struct packages p;
+    struct err e;
+    assert_non_null(mkdtemp(dir));
+    CLEANUP(fd_closep) int root = open(dir, O_RDONLY | O_DIRECTORY);
+    for (int i = 0; i < PARTS; i++) {
+        buf_clear(&text);
+        buf_printf(&text, "Package: part-%02d\nVersion: 1\nDescription: ", i);
+        while (text.len < BYTES)
+            buf_add_char(&text, 'x');
+        snprintf(name, sizeof name, "var/lib/dpkg/status.d/part-%d", i);
+        put(dir, name, text.ptr);
+    }
+    assert_int_equal(packages_read(root, small, &p, &e), ERR_OK);
+    assert_int_equal(p.count, PARTS);
+    assert_true(str_eq_c(((const struct str *)p.all.items)[PARTS - 1], "part-19 1 -"));
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -108,6 +133,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(what_is_installed_is_listed_by_name),
                                         cmocka_unit_test(more_than_has_room_is_counted),
-                                        cmocka_unit_test(databases_are_found_within_the_image) };
+                                        cmocka_unit_test(databases_are_found_within_the_image),
+                                        cmocka_unit_test(parts_take_no_more_room_than_the_largest) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
