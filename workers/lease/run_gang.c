@@ -13,7 +13,7 @@
 #include "core/json/encode.h"
 #include "workers/gang/comm_tcp.h"
 
-enum { ASK_FIRST_MS = 50, ASK_MOST_MS = 1000, LOOK_MS = 50, DIAL_MS = 30000, PEERS_BYTES = 16 * 1024 };
+enum { ASK_FIRST_MS = 50, ASK_MOST_MS = 1000, LOOK_MS = 50, DIAL_MS = 30000, DIAL_STEP_MS = 1000, PEERS_BYTES = 16 * 1024 };
 static const size_t SCRATCH = (size_t)1 << 20;
 
 static bool is_unwanted(const struct run *r)
@@ -39,8 +39,22 @@ static enum errc ask(struct run *r, struct arena *a, struct lease_gang_out *ret,
     return io ? io->gang(io->ctx, a, r->g, endpoint, ret, e) : client_gang(r->client, a, r->g, endpoint, ret, e);
 }
 
+/* For DIAL_MS, unless the lease ends meanwhile. */
+static enum errc dial_on(const struct run *r, struct str host, int port, int *ret, struct err *e)
+{
+    for (int left = DIAL_MS;; left -= DIAL_STEP_MS) {
+        enum errc rc = comm_tcp_dial(host, port, DIAL_STEP_MS, ret, e);
+        if (rc == ERR_DEADLINE && is_unwanted(r))
+            return FAIL(e, RETRY, "the lease ended while its machine called another one");
+        if (rc != ERR_DEADLINE)
+            return rc;
+        if (left <= DIAL_STEP_MS)
+            return FAIL(e, DEADLINE, "nobody answered at port %d within %d ms", port, DIAL_MS);
+    }
+}
+
 /* host:port of an IPv4 address. */
-static enum errc dial(const struct lease_gang_member *m, int *ret, struct err *e)
+static enum errc dial(const struct run *r, const struct lease_gang_member *m, int *ret, struct err *e)
 {
     size_t at = m->endpoint.len;
     int64_t port = 0;
@@ -49,7 +63,7 @@ static enum errc dial(const struct lease_gang_member *m, int *ret, struct err *e
     if (!at || !str_to_i64(str_n(m->endpoint.ptr + at, m->endpoint.len - at), 1, 65535, &port))
         return FAIL(e, INVALID, "rank %ld says that it listens at %.*s; expected an address and a port", (long)m->rank,
                     STR_ARG(m->endpoint));
-    return comm_tcp_dial(str_n(m->endpoint.ptr, at - 1), (int)port, DIAL_MS, ret, e);
+    return dial_on(r, str_n(m->endpoint.ptr, at - 1), (int)port, ret, e);
 }
 
 static enum errc hand_over(struct run *r, const struct lease_gang_out *all, struct err *e)
@@ -61,7 +75,7 @@ static enum errc hand_over(struct run *r, const struct lease_gang_out *all, stru
     enum errc rc = (int64_t)all->members.n == r->g->nodes ? ERR_OK : FAIL(e, BAD_DATA, "%zu machines met; the job has %ld",
                                                                           all->members.n, (long)r->g->nodes);
     for (; rc == ERR_OK && (int64_t)n < r->g->rank; n += rc == ERR_OK)
-        rc = dial(&m[n], &fds[n], e);
+        rc = dial(r, &m[n], &fds[n], e);
     if (rc == ERR_OK) {
         json_encode(&lease_gang_out_schema, all, &b);
         rc = frame_send(r->socket, FRAME_PEERS, STR_NULL, buf_str(&b), fds, n, true, e);

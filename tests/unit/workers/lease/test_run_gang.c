@@ -2,6 +2,7 @@
 /* test_run_gang.c - two agents and their children make what one makes; a machine that waits for another hears that it shall
  * end, and one that is told nonsense gives its lease back. */
 #include "gang_kit.h"
+#include "../../../lib/wait.h"
 
 #define SPEC "{\"dataset_id\":\"dst_00000000000000000000000000000001\",\"dataset_version\":1,\"label_column\":\"label\"," \
              "\"epochs\":3," \
@@ -75,12 +76,35 @@ static void an_address_that_is_none_gives_the_lease_back(void **state)
     arena_free(at.a);
 }
 
+/* A machine that died after it had said where it listens: who calls it hears the end of its own lease. */
+static void a_machine_that_calls_hears_that_it_shall_end(void **state)
+{
+    (void)state;
+    static struct member m;
+    struct meeting at;
+    meeting_begin(&at);
+    snprintf(at.endpoint[0], sizeof at.endpoint[0], "127.0.0.1:1");
+    member_begin(&m, &at, 1);
+    struct held *h = member_add(&m, SPEC);
+    struct member_run r = { &m, h };
+    assert_int_equal(pthread_create(&m.thread, NULL, member_main, &r), 0);
+    WAIT_WHILE(at.asked < 1);
+    const int64_t began = clock_mono_us(&clock_system);
+    held_cancel(h);
+    pthread_join(m.thread, NULL);
+    assert_true(clock_mono_us(&clock_system) - began < 20000000);       /* a call would go on for 30 s */
+    member_says(&m, "\"event\":\"cancel\"", "data opened");
+    teardown(&m.f);
+    arena_free(at.a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_machines_make_the_model_of_one),
         cmocka_unit_test(a_machine_that_waits_hears_that_it_shall_end),
         cmocka_unit_test(an_address_that_is_none_gives_the_lease_back),
+        cmocka_unit_test(a_machine_that_calls_hears_that_it_shall_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
