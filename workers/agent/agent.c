@@ -94,7 +94,12 @@ enum errc agent_new(const struct config *cfg, const struct clock *clock, const s
         return e->code;
     }
     struct otlp *otlp;
-    TRY(otlp_new(cfg, "falaj-worker", &otlp, e));
+    struct isolation *isolation = isolation_new(cfg);
+    const bool programs = programs_here(cfg, isolation);        /* it forks: before any thread */
+    if (otlp_new(cfg, "falaj-worker", &otlp, e) != ERR_OK) {
+        isolation_free(isolation);
+        return e->code;
+    }
     struct agent *a = calloc(1, sizeof *a);
     ASSERT(a);
     a->config = cfg;
@@ -105,8 +110,8 @@ enum errc agent_new(const struct config *cfg, const struct clock *clock, const s
     facts_fill(a, be);
     a->env = (struct executor_env){ .config = cfg, .cards = a->cards, .work_dir = dir, .otlp = otlp,
                                     .energy = energy_new(cfg->worker_powercap, "/proc/stat", a->cards),
-                                    .stopping = &a->stopping, .isolation = isolation_new(cfg) };
-    a->facts.programs = programs_here(cfg, a->env.isolation);
+                                    .stopping = &a->stopping, .isolation = isolation };
+    a->facts.programs = programs;
     a->facts.gangs = true;
     a->book = book_new(clock, cfg->worker_heartbeat_ms);
     a->timers = timers_new(clock);

@@ -101,10 +101,12 @@ const char *box_lacks(uid_t uid, gid_t gid)
         return lacks_bwrap;
     if ((uid ? uid : geteuid()) == 0)
         return lacks_account;
-    pid_t pid = fork();
+    pid_t pid = fork(), got = 0;
     if (pid == 0)
         try_spaces(uid, gid);
-    return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0 ? NULL : lacks_spaces;
+    while (pid > 0 && (got = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
+        ;
+    return pid > 0 && got == pid && status == 0 ? NULL : lacks_spaces;
 }
 
 static enum errc scratch_make(int64_t bytes, int64_t most, int *ret, struct err *e)
