@@ -198,7 +198,8 @@ static bool quota_allows(struct planner *p, const struct snap_tenant *t, const s
 static bool same_size(const struct snap_job *a, const struct snap_job *b)
 {
     return a->slots == b->slots && a->gpus == b->gpus && a->cpu_milli == b->cpu_milli && a->memory_bytes == b->memory_bytes &&
-           a->gpu_milli == b->gpu_milli && snap_job_nodes(a) == snap_job_nodes(b) && str_eq(a->gpu_models, b->gpu_models);
+           a->gpu_milli == b->gpu_milli && snap_job_nodes(a) == snap_job_nodes(b) && a->needs_programs == b->needs_programs &&
+           str_eq(a->gpu_models, b->gpu_models);
 }
 
 static bool same_place(const struct snap_job *a, const struct snap_job *b)

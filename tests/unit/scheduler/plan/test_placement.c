@@ -248,9 +248,33 @@ static void nobody_starves(void **state)
     assert_true(longest <= 3);
 }
 
+/* The two are alike but for their kind, and the machines run none of the first's. */
+static void a_program_without_a_machine_keeps_no_other_job_back(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new(1 << 20);
+    struct snap_node node = { .zone = zone_names[0], .pool = pools[0], .slots = 4, .free_slots = 4 };
+    struct snap_tenant t = { .allowed_zones = { zone_names, 1 }, .slots_limit = 10 };
+    const struct snap_job one = { .zones = { zone_names, 1 }, .pool = pools[0], .slots = 1 };
+    struct snap_job jobs[2] = { one, one };
+    jobs[0].priority = 1;
+    jobs[0].needs_programs = true;
+    jobs[1].job_id.b[0] = 1;
+    struct snapshot s = { .nodes = { &node, 1 }, .tenants = { &t, 1 }, .jobs = { jobs, 2 } };
+    struct plan p;
+    placement_plan(&s, a, &p);
+    assert_int_equal(p.places.n, 1);
+    assert_false(s.jobs.items[p.places.items[0].job].needs_programs);
+    assert_int_equal(p.waits.n, 1);
+    assert_true(str_eq_c(p.waits.items[0].reason, "NoMatchingFlavor"));
+    arena_free(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(nothing_is_overbooked_and_zones_hold), cmocka_unit_test(the_same_snapshot_gives_the_same_plan),
-                                        cmocka_unit_test(what_the_judge_refused_is_placed_nowhere_and_told), cmocka_unit_test(reasons_carry_numbers), cmocka_unit_test(nobody_starves) };
+                                        cmocka_unit_test(what_the_judge_refused_is_placed_nowhere_and_told),
+                                        cmocka_unit_test(reasons_carry_numbers), cmocka_unit_test(nobody_starves),
+                                        cmocka_unit_test(a_program_without_a_machine_keeps_no_other_job_back) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
