@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # install-deps.sh - installs what Falaj needs on Debian 12, and nothing that is already there.
 #
-#   deploy/install-deps.sh [--build] [--run] [--console] [--test] [--package] [--torch] [--s3] [--all] [--list]
+#   deploy/install-deps.sh [--build] [--run] [--console] [--test] [--package] [--torch] [--s3] [--ha] [--all] [--list]
 #
 # --build  compiler and libraries of the programs    --run   what the daemons need at run time (PostgreSQL, Redis)
 # --console  Node, which builds the web console and is not needed to run it
@@ -11,6 +11,7 @@
 #            (1 GB); not part of --all
 # --package  what makes Debian packages and tries them in a tree of their own, and promtool; not part of --all
 # --s3     Ceph with its radosgw, a real S3 store for the full tier of the tests (320 MB); not part of --all
+# --ha     HAProxy, Patroni and etcd, for the drills of a highly available site in the full tier; not part of --all
 # --all    all of the others (also the default)
 # --list   print the packages of the chosen groups and stop
 #
@@ -33,6 +34,9 @@ packages_console=()
 packages_torch=(python3-torch python3-numpy python3-sklearn)
 # shellcheck disable=SC2034
 packages_s3=(ceph-mon ceph-mgr ceph-osd radosgw ceph-common)
+# shellcheck disable=SC2034
+packages_ha=(haproxy patroni etcd-server)
+# shellcheck disable=SC2034
 packages_package=(debhelper lintian debootstrap prometheus)
 node_minimum=20.19.0
 node_pinned=20.20.2
@@ -42,12 +46,12 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 say() { printf 'install-deps: %s\n' "$*"; }
 die() { printf 'install-deps: %s\n' "$2" >&2; exit "$1"; }
-usage() { sed -n '3,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '3,15s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 
 want=() groups=() list=0
 for arg in "$@"; do
     case $arg in
-        --build | --run | --console | --test | --package | --torch | --s3) groups+=("${arg#--}") ;;
+        --build | --run | --console | --test | --package | --torch | --s3 | --ha) groups+=("${arg#--}") ;;
         --all) groups+=(build run console test) ;;
         --list) list=1 ;;
         -h | --help) usage; exit 0 ;;

@@ -1,22 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* leader.c - the advisory lock, asked after at most twice a second. */
+/* leader.c - the advisory lock, asked after at most twice a second. A thread of its own says a word now and then while a round
+ * takes long, so that only a process that is frozen or cut off falls silent. */
 #include "scheduler/leader.h"
 #include "core/base/assert.h"
+#include "core/base/beat.h"
 #include "core/base/log.h"
 #include "core/db/session.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #define LEADER_KEY INT64_C(4630123711)
-enum { PAUSE_US = 500000, ANSWER_MS = 2000 };
+enum { PAUSE_US = 500000, ANSWER_MS = 2000, WORD_US = 1000000 };
+_Static_assert(LEADER_SILENCE_MS * 1000 + PAUSE_US < 5000000, "another one leads within five seconds");
 
 struct leader {
     char *conninfo;
     const struct clock *clock;
+    pthread_mutex_t lock;               /* guards session and is_leading */
     struct db_session *session;
     bool is_leading;
     int64_t next_us;
+    struct beat *words;
 };
+
+/* The lock is held. */
+static void lose(struct leader *l, const struct err *e)
+{
+    log_err(LOG_WARN, "scheduler.leader_session", e);
+    db_session_free(l->session);
+    l->session = NULL;
+    l->is_leading = false;
+}
+
+static int64_t say_word(void *ctx, bool is_woken)
+{
+    struct leader *l = ctx;
+    struct err e = { 0 };
+    (void)is_woken;
+    pthread_mutex_lock(&l->lock);
+    if (l->is_leading && db_session_alive(l->session, &e) != ERR_OK)
+        lose(l, &e);
+    pthread_mutex_unlock(&l->lock);
+    return WORD_US;
+}
 
 struct leader *leader_new(const char *conninfo, const struct clock *clock)
 {
@@ -24,6 +51,8 @@ struct leader *leader_new(const char *conninfo, const struct clock *clock)
     ASSERT(l);
     l->conninfo = str_dup_heap(str_c(conninfo));
     l->clock = clock;
+    pthread_mutex_init(&l->lock, NULL);
+    l->words = beat_new("leader", WORD_US, say_word, l);
     return l;
 }
 
@@ -31,15 +60,19 @@ void leader_free(struct leader *l)
 {
     if (!l)
         return;
+    beat_free(l->words);
     db_session_free(l->session);
+    pthread_mutex_destroy(&l->lock);
     free(l->conninfo);
     free(l);
 }
 
 static enum errc look(struct leader *l, struct err *e)
 {
-    if (!l->session)
+    if (!l->session) {
         TRY(db_session_new(l->conninfo, "falaj-scheduler-leader", ANSWER_MS, &l->session, e));
+        TRY(db_session_end_after(l->session, LEADER_SILENCE_MS, e));
+    }
     if (l->is_leading)
         return db_session_alive(l->session, e);
     bool held = false;
@@ -54,14 +87,13 @@ bool leader_check(struct leader *l)
 {
     struct err e = { 0 };
     int64_t now = clock_mono_us(l->clock);
-    if (now < l->next_us)
-        return l->is_leading;
-    l->next_us = now + PAUSE_US;
-    if (look(l, &e) != ERR_OK) {
-        log_err(LOG_WARN, "scheduler.leader_session", &e);
-        db_session_free(l->session);
-        l->session = NULL;
-        l->is_leading = false;
+    pthread_mutex_lock(&l->lock);
+    if (now >= l->next_us) {
+        l->next_us = now + PAUSE_US;
+        if (look(l, &e) != ERR_OK)
+            lose(l, &e);
     }
-    return l->is_leading;
+    bool is_leading = l->is_leading;
+    pthread_mutex_unlock(&l->lock);
+    return is_leading;
 }

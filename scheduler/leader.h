@@ -2,12 +2,16 @@
 /* leader.h - one scheduler leads, any number stand by: a session advisory lock in PostgreSQL.
  *
  * The lock dies with its connection, so a leader whose connection broke stops leading; what it may still have had in its hands is
- * made harmless by plan_apply's checks. leader_check is asked before each round. One thread at a time. */
+ * made harmless by plan_apply's checks. leader_check is asked before each round. A leader of which nothing was heard for
+ * LEADER_SILENCE_MS, because its machine is frozen or cut off, leads no more: PostgreSQL ends its session. A round may take
+ * longer: a thread of the leader's speaks meanwhile. One thread at a time. */
 #pragma once
 #include <stdbool.h>
 #include "core/base/clock.h"
 
 struct leader;
+
+enum { LEADER_SILENCE_MS = 4000 };
 
 struct leader *leader_new(const char *conninfo, const struct clock *clock);
 void leader_free(struct leader *l);

@@ -109,6 +109,13 @@ enum errc db_session_try_lock(struct db_session *s, int64_t key, bool *ret_held,
     return query_bool(s, "SELECT pg_try_advisory_lock($1::int8)", key, ret_held, e);
 }
 
+enum errc db_session_end_after(struct db_session *s, int64_t silence_ms, struct err *e)
+{
+    char sql[96];
+    snprintf(sql, sizeof sql, "SELECT set_config('idle_session_timeout', '%ld', false)", (long)silence_ms);
+    return db_session_exec_script(s, sql, e);
+}
+
 enum errc db_session_unlock(struct db_session *s, int64_t key, struct err *e)
 {
     bool was_held;

@@ -21,6 +21,9 @@ void db_session_free(struct db_session *s);
 void db_session_freep(struct db_session **s);           /* for CLEANUP */
 
 MUST_CHECK enum errc db_session_try_lock(struct db_session *s, int64_t key, bool *ret_held, struct err *e);
+/* The server ends a session from which it hears nothing for so long, and lets its locks go: whose process is frozen, or whose
+ * network is cut, holds them no longer than that. */
+MUST_CHECK enum errc db_session_end_after(struct db_session *s, int64_t silence_ms, struct err *e);
 MUST_CHECK enum errc db_session_unlock(struct db_session *s, int64_t key, struct err *e);
 /* A round trip: UNAVAILABLE when the connection, and with it every lock, is gone. */
 MUST_CHECK enum errc db_session_alive(struct db_session *s, struct err *e);

@@ -4,8 +4,11 @@
 #include "tests/lib/wait.h"
 #include "scheduler/leader.h"
 
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 static struct pg_harness *pg;
 static int64_t now_us = 1000000;
@@ -60,6 +63,52 @@ static void a_broken_connection_is_no_leadership(void **state)
     leader_free(a);
 }
 
+/* A process that leads until it is stopped. */
+static pid_t leader_process(void)
+{
+    int said[2];
+    char c;
+    assert_int_equal(pipe(said), 0);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (!pid) {
+        struct leader *l = leader_new(pg_harness_conninfo(pg, NULL, NULL), &turned);
+        while (!later(l))
+            usleep(10000);
+        if (write(said[1], "x", 1) == 1)
+            for (;;)
+                pause();
+        _exit(1);
+    }
+    assert_int_equal(read(said[0], &c, 1), 1);
+    close(said[0]);
+    close(said[1]);
+    return pid;
+}
+
+static void wait_out_a_silence(void)
+{
+    time_t begin = wait_now();
+    WAIT_WHILE(wait_now() - begin <= LEADER_SILENCE_MS / 1000 + 1);
+}
+
+/* It is in a round that takes long: nobody asks it meanwhile, and it leads. Its machine is frozen: its connection stands, and it
+ * leads no more. */
+static void who_falls_silent_leads_no_more(void **state)
+{
+    (void)state;
+    pid_t pid = leader_process();
+    struct leader *b = leader_new(pg_harness_conninfo(pg, NULL, NULL), &turned);
+    assert_false(later(b));
+    wait_out_a_silence();
+    assert_false(later(b));
+    assert_int_equal(kill(pid, SIGSTOP), 0);
+    WAIT_WHILE(!later(b));
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    leader_free(b);
+}
+
 static void between_two_looks_nothing_is_asked(void **state)
 {
     (void)state;
@@ -75,6 +124,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_leads_and_the_other_takes_over),
         cmocka_unit_test(a_broken_connection_is_no_leadership),
+        cmocka_unit_test(who_falls_silent_leads_no_more),
         cmocka_unit_test(between_two_looks_nothing_is_asked),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

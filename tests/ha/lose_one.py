@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""lose_one.py - any one of a highly available Falaj is lost, or falls silent, while jobs flow; then all is counted.
+
+usage: tests/ha/lose_one.py [--rounds N] [--only NAME,…]
+Each round takes one part of site_ha.py away and, when jobs complete again, gives it back:
+  api, keyd, worker       kill -9 of one of two
+  leader, standby         kill -9 of the falaj-scheduler that leads (takeover within 5 s), and of the other
+  primary, standby-db     kill -9 of PostgreSQL with its Patroni, as a machine that is lost; the standby takes over within
+                          Patroni's TTL + 5 s
+  silent-primary          the primary's machine is frozen past the TTL and comes back: what it says then counts for nothing
+  silent-leader, silent-api   frozen past their leases, then they go on
+  redis                   kill -9; it comes back empty
+At the end: 0 accepted jobs lost, 0 done twice, 0 audit gaps, J1-J9. Exit status 0 only then."""
+import argparse, json, os, sys, time
+
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"), os.path.dirname(os.path.abspath(__file__))]
+from drill import Load, check, settle
+from platform_falaj import Api, log, share, until
+from site_ha import TTL_S, Site, missing
+
+RECOVERY_MAX_S, TAKEOVER_S = 90, 5
+LIMITS = {"leader": (1, TAKEOVER_S), "silent-leader": (1, TAKEOVER_S), "primary": (0, TTL_S + 5)}    # of what lose() returns
+
+
+def part(site, name, turn):
+    """The process of this round's loss."""
+    if name in ("leader", "standby", "silent-leader"):
+        led = until("a falaj-scheduler leads", site.leader, 60)
+        return f"scheduler-{led if name != 'standby' else 3 - led}"
+    if name in ("primary", "silent-primary", "standby-db"):
+        first = until("there is a primary", site.primary, 60)
+        until("and a synchronous standby", site.has_standby, 180)
+        return f"postgres-{first if name != 'standby-db' else 3 - first}"
+    return "redis" if name == "redis" else f"{name.removeprefix('silent-')}-{turn % 2 + 1}"
+
+
+def lose(site, load, name, turn):
+    """Seconds without service: until a submission was accepted, and until a job that was submitted after the loss is done."""
+    p = site.processes[part(site, name, turn)]
+    silent = name.startswith("silent-")
+    began = time.time()
+    p.freeze(True) if silent else p.kill()
+    load.submit(Api(site.url, load.token), {}, timeout=RECOVERY_MAX_S)
+    wrote = time.time() - began
+    load.probe(RECOVERY_MAX_S)
+    took = time.time() - began
+    if silent:
+        time.sleep(max(0, (TTL_S + 5 if name == "silent-primary" else 10) - took))
+        p.freeze(False)
+        load.probe(RECOVERY_MAX_S)
+    else:
+        p.start()
+    return wrote, took
+
+
+NAMES = ("api", "keyd", "worker", "leader", "standby", "redis", "primary", "standby-db", "silent-api", "silent-leader",
+         "silent-primary")
+
+
+def main():
+    ap = argparse.ArgumentParser()
+    ap.add_argument("--rounds", type=int, default=share("rounds of losing each part", 1, 5))
+    ap.add_argument("--only", default=",".join(NAMES))
+    a = ap.parse_args()
+    if missing():
+        raise SystemExit(f"lose_one.py needs the packages {', '.join(missing())}")
+    site = Site()
+    tenant, api = site.tenant("drill")
+    load, lost = Load(site.url, api.token), {}
+    for name in a.only.split(","):
+        for turn in range(a.rounds):
+            lost.setdefault(name, []).append(lose(site, load, name, turn))
+            wrote, took = lost[name][-1]
+            log(f"{name}: {wrote:.2f} s until a job was accepted, {took:.2f} s until one was done, {len(load.accepted)} in all")
+    load.end()
+    settle(site)
+    faults, said = check(site, tenant, api, load)
+    for name, (which, limit) in LIMITS.items():
+        late = [x[which] for x in lost.get(name, []) if x[which] > limit]
+        if late:
+            faults.append(f"{name}: {max(late):.1f} s without service, {limit} allowed")
+    print(json.dumps({"jobs": len(load.accepted), "repeated_submits": load.unclear, "faults": faults, "audit": said,
+                      "without_service_s": {n: [[round(x, 2) for x in pair] for pair in l] for n, l in lost.items()}}))
+    site.close()
+    raise SystemExit(1 if faults else 0)
+
+
+main()

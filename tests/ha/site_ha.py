@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: Apache-2.0
+"""site_ha.py - Falaj as a company runs it, on loopback: two of everything that keeps state or answers, and what is around.
+
+    haproxy -- falaj-api 1, 2 -- falaj-keyd 1, 2 (one file of keys)
+    falaj-scheduler 1, 2; falaj-worker 1, 2; Redis (holds nothing that matters)
+    etcd -- patroni 1, 2 -- PostgreSQL: a primary and a synchronous standby
+
+What `falaj dev` makes at its first start (settings, roles, certificates, keys, the empty platform) is taken as it is; its
+database becomes the first of Patroni's two. Every process is a Process: what dies is started again only when the drill says
+so."""
+import atexit, http.client, json, os, shutil, signal, socket, subprocess, tempfile
+
+from platform_falaj import BIN, Api, Platform, until
+
+PG_BIN, TTL_S = "/usr/lib/postgresql/15/bin", 20
+NEEDED = {"haproxy": "haproxy", "patroni": "patroni", "etcd": "etcd-server"}
+
+
+def missing():
+    return [package for program, package in NEEDED.items() if not shutil.which(program)]
+
+
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+def with_children(pids):
+    """Parents first, so that none starts another one meanwhile. Backends of PostgreSQL have groups of their own."""
+    out = list(pids)
+    for pid in out:
+        found = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True).stdout.split()
+        out += [int(x) for x in found if int(x) not in out]
+    return out
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Process:
+    """One program of the site, under an account of its own, its words in a file."""
+
+    def __init__(self, site, name, argv, postmaster=None):
+        self.site, self.name, self.argv, self.postmaster, self.proc = site, name, argv, postmaster, None
+        self.env = {**os.environ, **{f"FALAJ_{x}_PER_MINUTE": "0" for x in ("RATE_TENANT", "RATE_PRINCIPAL", "RATE_ADDRESS")}}
+        self.log_path = os.path.join(site.logs, name + ".log")
+        site.processes[name] = self
+
+    def start(self):
+        root = {"user": self.site.uid, "group": self.site.gid, "extra_groups": []} if os.geteuid() == 0 else {}
+        with open(self.log_path, "ab") as out:
+            self.proc = subprocess.Popen(self.argv, stdout=out, stderr=out, env=self.env, cwd="/", start_new_session=True, **root)
+        return self
+
+    def signal(self, number):
+        """To the program and to what it started: a machine that is lost loses both. Patroni's PostgreSQL has its own session."""
+        roots = [self.proc.pid] if self.proc.poll() is None else []
+        if self.postmaster and os.path.exists(self.postmaster):
+            roots.append(int(read(self.postmaster).split("\n", maxsplit=1)[0]))
+        for pid in with_children(roots):
+            try:
+                os.kill(pid, number)
+            except ProcessLookupError:
+                pass
+
+    def kill(self):
+        if self.proc:
+            self.signal(signal.SIGKILL)
+            self.proc.wait(120)
+
+    def freeze(self, on):
+        self.signal(signal.SIGSTOP if on else signal.SIGCONT)
+
+
+class Site:
+    """admin, url, sql, ready: as of a Platform, so that tests/lib/drill.py counts here too."""
+
+    def __init__(self, slots=16):
+        self.processes, self.folder = {}, tempfile.mkdtemp(prefix="falaj-ha-")
+        os.chmod(self.folder, 0o755)
+        self.data, self.logs = os.path.join(self.folder, "data"), os.path.join(self.folder, "log")
+        self.log_path = os.path.join(self.logs, "*.log")
+        os.makedirs(self.logs)
+        atexit.register(self.close)
+        self.seed(slots)
+        self.database()
+        self.programs()
+
+    def own(self, *names):
+        """A folder of the account that the programs run under."""
+        path = os.path.join(self.folder, *names)
+        os.makedirs(path, 0o700, exist_ok=True)
+        os.chown(path, self.uid, self.gid)
+        return path
+
+    def write(self, path, text):
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+        os.chown(path, self.uid, self.gid)
+        os.chmod(path, 0o600)
+        return path
+
+    def add(self, name, *argv, postmaster=None):
+        return Process(self, name, [str(x) for x in argv], postmaster).start()
+
+    # --- what is there once ---
+
+    def seed(self, slots):
+        p = Platform(data=self.data, args=("--slots", str(slots), "--no-console"), start_timeout=300)
+        p.zone()
+        p.wait_node()
+        self.token, self.zone_code = p.ready["admin_token"], p.ready["zone"]
+        self.password = p.pg_env()["PGPASSWORD"]
+        pg = os.path.join(self.data, "pg/cluster")
+        st = os.stat(pg)
+        self.uid, self.gid = st.st_uid, st.st_gid
+        self.conf = {n: read(os.path.join(self.data, f"etc/{n}.conf")) for n in ("api", "scheduler", "worker")}
+        self.token_file = os.path.join(self.data, f"keys/root-{self.zone_code}.key")
+        p.close()
+        self.ready = {"data_dir": self.folder}
+        os.chmod(self.data, 0o711)
+
+    def database(self):
+        self.run = self.own("run")
+        self.etcd_port, self.etcd_peer = free_port(), free_port()
+        at, peer = f"http://127.0.0.1:{self.etcd_port}", f"http://127.0.0.1:{self.etcd_peer}"
+        self.add("etcd", "etcd", "--data-dir", self.own("etcd"), "--listen-client-urls", at, "--advertise-client-urls", at,
+                 "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "default=" + peer)
+        until("etcd answers", lambda: self.answers(self.etcd_port, "/health"), 60)
+        self.pg_ports, self.rest_ports = [free_port(), free_port()], [free_port(), free_port()]
+        for i in (0, 1):
+            settings = self.write(os.path.join(self.folder, f"patroni-{i + 1}.yml"), self.patroni(i))
+            self.add(f"postgres-{i + 1}", "patroni", settings,
+                     postmaster=os.path.join(self.cluster(i), "postmaster.pid"))
+            until(f"postgres-{i + 1} is there", lambda i=i: self.answers(self.rest_ports[i], "/health"), 180)
+        until("there is a primary", lambda: self.primary() is not None, 120)
+        until("and a synchronous standby", self.has_standby, 180)
+
+    def cluster(self, i):
+        return os.path.join(self.data if i == 0 else self.own("pg-2"), "pg/cluster" if i == 0 else "cluster")
+
+    def patroni(self, i):
+        return json.dumps({
+            "scope": "falaj", "name": f"postgres-{i + 1}", "restapi": {"listen": f"127.0.0.1:{self.rest_ports[i]}"},
+            "etcd3": {"host": f"127.0.0.1:{self.etcd_port}"},
+            "bootstrap": {"dcs": {"ttl": TTL_S, "loop_wait": 2, "retry_timeout": 5, "synchronous_mode": True,
+                                  "maximum_lag_on_failover": 0,
+                                  "postgresql": {"use_pg_rewind": True, "parameters": {
+                                      "max_connections": 200, "wal_log_hints": "on", "hot_standby": "on", "max_wal_senders": 5,
+                                      "wal_level": "replica"}}}},
+            "postgresql": {"listen": f"127.0.0.1:{self.pg_ports[i]}", "connect_address": f"127.0.0.1:{self.pg_ports[i]}",
+                           "data_dir": self.cluster(i), "bin_dir": PG_BIN, "pgpass": os.path.join(self.own("pgpass"), str(i)),
+                           "parameters": {"unix_socket_directories": self.own(f"socket-{i + 1}")},
+                           "pg_hba": ["local all all scram-sha-256", "host replication postgres 127.0.0.1/32 scram-sha-256",
+                                      "host all all 127.0.0.1/32 scram-sha-256"],
+                           "authentication": {x: {"username": "postgres", "password": self.password}
+                                              for x in ("superuser", "replication", "rewind")}}})
+
+    # --- what is there twice ---
+
+    def settings(self, name, **changes):
+        """The file of `falaj dev`, its database at either server, whichever takes writes."""
+        out, ports = [], ",".join(map(str, self.pg_ports))
+        for line in self.conf[name].splitlines():
+            key, _, value = line.partition(" = ")
+            if key in changes:
+                continue
+            if key.endswith("url") and "dbname=" in value:
+                rest = " ".join(w for w in value.split() if not w.startswith(("host=", "port=")))
+                value = (f"host=127.0.0.1,127.0.0.1 port={ports} {rest} target_session_attrs=read-write connect_timeout=5 "
+                         "keepalives_idle=2 keepalives_interval=1 keepalives_count=3 tcp_user_timeout=5000")
+            out.append(f"{key} = {value}" if value else line)
+        return "\n".join(out + [f"{k} = {v}" for k, v in changes.items()]) + "\n"
+
+    def conf_file(self, name, kind, **changes):
+        text = self.settings(kind, **{k.replace("__", "."): v for k, v in changes.items()})
+        return self.write(os.path.join(self.folder, name + ".conf"), text)
+
+    def programs(self):
+        redis_conf = os.path.join(self.data, "etc/redis.conf")
+        self.redis = f"{self.run}/redis.sock"
+        lines = [line for line in read(redis_conf).splitlines() if not line.startswith("unixsocket ")]
+        lines.append(f"unixsocket {self.redis}")
+        self.add("redis", "redis-server", self.write(os.path.join(self.folder, "redis.conf"), "\n".join(lines) + "\n"))
+        self.api_ports, self.worker_ports = [free_port(), free_port()], [free_port(), free_port()]
+        self.scheduler_ports, self.port, self.worker_port = [free_port(), free_port()], free_port(), free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        for i in (0, 1):
+            n = i + 1
+            keyd = f"{self.run}/keyd-{n}.sock"
+            shared = {"redis__socket": self.redis, "keys__sockets": f"{self.zone_code}={keyd}", "api__public_url": self.url}
+            self.add(f"keyd-{n}", f"{BIN}/falaj-keyd", "--zone", self.zone_code, "--socket", keyd, "--softfile", self.token_file)
+            # falaj-api ends when it finds no database at its start; its unit of systemd starts it again, as this does.
+            conf = self.conf_file(f"api-{n}", "api", **shared, api__port=self.api_ports[i], api__worker_port=self.worker_ports[i],
+                                  api__trusted_proxies="127.0.0.1/32")
+            self.add(f"api-{n}", "sh", "-c", 'while :; do "$@"; sleep 0.3; done', "sh", f"{BIN}/falaj-api", "--config", conf)
+            self.add(f"scheduler-{n}", f"{BIN}/falaj-scheduler", "--config", self.conf_file(
+                f"scheduler-{n}", "scheduler", **shared, scheduler__ops_port=self.scheduler_ports[i], scheduler__lease_ms=6000))
+        self.add("haproxy", "haproxy", "-f", self.write(os.path.join(self.folder, "haproxy.cfg"), self.balancer()))
+        until("both falaj-api are ready", lambda: all(self.answers(x, "/readyz") for x in self.api_ports), 300)
+        until("and the balancer knows", lambda: self.answers(self.port, "/readyz"), 60)
+        self.admin = Api(self.url, self.token)
+        self.workers()
+
+    def workers(self):
+        for n in (1, 2):
+            work, tls = self.own(f"worker-{n}"), self.own(f"tls-{n}")
+            changes = {"worker__api_url": f"https://127.0.0.1:{self.worker_port}", "worker__name": f"machine-{n}",
+                       "worker__work_dir": work, "worker__ops_port": free_port(), "worker__heartbeat_ms": 1000,
+                       "worker__cert": f"{tls}/worker.pem", "worker__key": f"{tls}/worker.key"}
+            token = self.admin.must("POST", "/v1/join-tokens", {"zone": self.zone_code, "pool": "default"})["token"]
+            changes |= {"worker__join_token_file": self.write(f"{tls}/token", token), "worker__enrol_url": self.url}
+            self.add(f"worker-{n}", f"{BIN}/falaj-worker", "--config", self.conf_file(f"worker-{n}", "worker", **changes))
+        until("both machines are there", lambda: {"machine-1", "machine-2"} <= {
+            x["name"] for x in self.admin.must("GET", "/v1/nodes")["data"] if x["state"] == "READY"}, 300)
+
+    def balancer(self):
+        """As docs/howto/high-availability.md has it."""
+        people = "\n".join(f"  server api{i + 1} 127.0.0.1:{x}" for i, x in enumerate(self.api_ports))
+        machines = "\n".join(f"  server api{i + 1} 127.0.0.1:{x} check port {y}"
+                             for i, (x, y) in enumerate(zip(self.worker_ports, self.api_ports)))
+        return f"""defaults
+  timeout connect 1s
+  timeout client 75s
+  timeout server 75s
+  default-server check inter 500ms fall 2 rise 1
+  option redispatch
+  retries 3
+frontend people
+  mode http
+  option forwardfor
+  bind 127.0.0.1:{self.port}
+  default_backend api
+backend api
+  mode http
+  option httpchk GET /readyz
+  retry-on conn-failure
+  balance leastconn
+{people}
+frontend machines
+  mode tcp
+  bind 127.0.0.1:{self.worker_port}
+  default_backend machines
+backend machines
+  mode tcp
+  option httpchk GET /readyz
+{machines}
+"""
+
+    # --- looking ---
+
+    def answers(self, port, path, want=200):
+        try:
+            c = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
+            c.request("GET", path)
+            return c.getresponse().status == want
+        except (OSError, http.client.HTTPException):
+            return False
+
+    def primary(self):
+        """1, 2 or None, as Patroni says."""
+        return next((i + 1 for i in (0, 1) if self.answers(self.rest_ports[i], "/primary")), None)
+
+    def pg_env(self, database="falaj"):
+        return dict(os.environ, PGHOST="127.0.0.1,127.0.0.1", PGPORT=",".join(map(str, self.pg_ports)), PGUSER="postgres",
+                    PGDATABASE=database, PGPASSWORD=self.password, PGTARGETSESSIONATTRS="read-write", PGCONNECT_TIMEOUT="2")
+
+    sql, tenant = Platform.sql, Platform.tenant
+
+    def has_standby(self):
+        """A synchronous one, as Patroni has it. PostgreSQL knows it earlier, and Patroni never knows of a loss in between."""
+        return any(self.answers(port, "/sync") for port in self.rest_ports)
+
+    def leader(self):
+        """Which falaj-scheduler leads: 1, 2 or None."""
+        for n in (1, 2):
+            try:
+                c = http.client.HTTPConnection("127.0.0.1", self.scheduler_ports[n - 1], timeout=2)
+                c.request("GET", "/readyz")
+                if c.getresponse().read() == b"leading\n":
+                    return n
+            except (OSError, http.client.HTTPException):
+                pass
+        return None
+
+    def close(self):
+        atexit.unregister(self.close)
+        for p in reversed(list(self.processes.values())):
+            p.freeze(False)
+            p.kill()
