@@ -65,6 +65,7 @@ struct train_task {
     struct str teacher_digest;              /* of its file; guards the resume */
     const struct peaks *peaks;              /* for a profile (profile.h); NULL: none is made */
     const struct ckpt_store *store;         /* of checkpoints; NULL: none, and a stopped run then loses its work */
+    bool begins_anew;                       /* where its checkpoints are of another run: told of, in place of CONFLICT */
     int64_t checkpoint_every_steps;         /* 0: only when stopped */
     size_t memory_max_bytes;                /* model, gradients, optimiser, activations; 0: 1 GiB */
     bool prefetches;                        /* rows of the next batch on a thread of their own (prefetch.h) */

@@ -9,6 +9,7 @@
 #include "workers/compute/train/family.h"
 #include "core/base/cleanup.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The optimiser's state; SGD has the first alone. */
@@ -211,13 +212,27 @@ static enum errc share(struct engine *g, const struct taking *t, bool *found, st
     return ERR_OK;
 }
 
+/* On rank 0. */
+static enum errc read_newest(struct engine *g, struct taking *t, bool *ret_found, struct err *e)
+{
+    const struct ckpt_taker taker = { t, take, on_line };
+    char line[400];
+    enum errc rc = ckpt_restore(g->job->store, &taker, ret_found, e);
+    if (rc != ERR_CONFLICT || !g->job->begins_anew)
+        return rc;
+    snprintf(line, sizeof line, "%s; starting anew", e->msg);
+    on_line(t, line);
+    err_clear(e);
+    *ret_found = false;
+    return ERR_OK;
+}
+
 enum errc engine_restore(struct engine *g, bool *ret_found, struct err *e)
 {
     CLEANUP(arena_freep) struct arena *a = arena_new((size_t)1 << 44);
     struct taking t = { .g = g, .arena = a };
-    const struct ckpt_taker taker = { &t, take, on_line };
     *ret_found = false;
     if (!comm_rank(g->comm))
-        TRY(ckpt_restore(g->job->store, &taker, ret_found, e));
+        TRY(read_newest(g, &t, ret_found, e));
     return g->comm ? share(g, &t, ret_found, e) : ERR_OK;
 }

@@ -61,6 +61,8 @@ static inline bool should_stop(void *ctx)
     return p->at && p->seen == p->at;
 }
 
+static bool kit_begins_anew;
+
 static inline void run_on(const char *digest, const struct train_job *s, const struct backend *be, const struct ckpt_store *store,
                    int64_t stop_at,
                    struct train_result *r, struct err *e, enum errc want)
@@ -71,7 +73,8 @@ static inline void run_on(const char *digest, const struct train_job *s, const s
     const struct train_observer o = { &p, on_step, on_epoch, NULL, should_stop };
     assert_int_equal(train_data_rows(a, digits, &schema, s, &d, e), ERR_OK);
     struct train_task job = { .spec = s, .data = &d, .backend = be, .clock = &clock_system, .dataset_digest = str_c(digest),
-                             .store = store, .checkpoint_every_steps = store ? 17 : 0 };
+                             .store = store, .checkpoint_every_steps = store ? 17 : 0,
+                             .begins_anew = kit_begins_anew };
     enum errc rc = train_run(a, &job, &o, r, e);
     if (rc != want)
         fail_msg("%d: %s (%s)", rc, e->msg, e->detail);

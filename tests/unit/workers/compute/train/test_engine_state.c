@@ -20,6 +20,12 @@ static void test_a_checkpoint_of_another_data_set_is_refused(void **st)
     run_on("sha256:one", &s, kit_backend(), store, 30, &r, &e, ERR_OK);
     assert_int_equal(r.resumed_at_step, 20);
     train_result_release(&r);
+    kit_begins_anew = true;                     /* as a rank of several machines does, which cannot begin again alone */
+    run_on("sha256:two", &s, kit_backend(), store, 10, &r, &e, ERR_OK);
+    kit_begins_anew = false;
+    assert_int_equal(r.resumed_at_step, -1);
+    assert_int_equal(r.steps, 10);
+    train_result_release(&r);
     kit_store_release(&kept);
 }
 
