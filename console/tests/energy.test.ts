@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // energy.test.ts - what a job took of electricity: sums of what was measured, and nothing where a part was not.
 import { expect, test } from 'vitest';
-import { energyOf } from '../src/pages/job/energy-sums.ts';
+import { energyOf, itemsOf } from '../src/pages/job/energy-sums.ts';
 
 const attempt = (cpu_mj?: number, gpu_mj?: number, finished = true) => ({
   attempt_id: 'att_1',
@@ -28,3 +28,10 @@ test('a part that was not measured makes no sum', () => {
 test('what is still under way, or never began, is left out', () => {
   expect(energyOf([attempt(500_000), attempt(undefined, undefined, false)], 0)).toEqual({ joules: 500, watts: 50 });
 });
+test.each([
+  [{ items: 1500 }, 1500],
+  [{ items: '1500' }, 0],
+  [{ items: -1 }, 0],
+  [{}, 0],
+  [null, 0],
+])('a result %j learnt from %d', (result, n) => expect(itemsOf(result)).toBe(n));

@@ -16,6 +16,9 @@ const COLUMNS = ['machines', 'away', 'total', 'out', 'free', 'largest', 'broken'
 const shown = (b: Block, c: (typeof COLUMNS)[number]): string =>
   c === 'broken' ? percent(b.broken ?? 0) : number(b[c] ?? 0);
 
+/** The platform tells how much is in use; what is broken up is explained where it is shown. */
+const isKnown = (nodes: readonly Node[]): boolean => nodes.every((n) => n.used_slots !== undefined);
+
 function Part({ nodes, what }: { nodes: readonly Node[]; what: What }) {
   const { t } = useTranslation();
   const rows = blocks(nodes, what);
@@ -83,7 +86,7 @@ export function Cluster() {
               {f.cut && <p>{t('workers.cut', { count: f.nodes.length })}</p>}
               <Part nodes={f.nodes} what="gpus" />
               <Part nodes={f.nodes} what="slots" />
-              <p className="block">{t('cluster.brokenBody')}</p>
+              {isKnown(f.nodes) && <p className="block">{t('cluster.brokenBody')}</p>}
             </>
           )
         }

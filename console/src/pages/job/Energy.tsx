@@ -7,17 +7,19 @@ import { useGet } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';
 import { Pairs } from '../../ui/bits.tsx';
 import { Answer } from '../../ui/states.tsx';
-import { energyOf } from './energy-sums.ts';
+import { energyOf, itemsOf } from './energy-sums.ts';
 
 type Job = Schemas['job'];
 export function Energy({ job }: { job: Job }) {
   const { t } = useTranslation();
-  const list = useGet(`/v1/jobs/${job.job_id!}/attempts`);
-  const items = (job.result as { items?: number } | undefined)?.items;
+  // Only what has ended was measured to its end: what was read while it ran says less.
+  const list = useGet(`/v1/jobs/${job.job_id!}/attempts`, {}, { enabled: job.finished_at !== undefined });
+  const items = itemsOf(job.result);
   if (!job.finished_at) return null;
   return (
     <Answer of={list}>
       {(page) => {
+        if (page.data.length === 0) return null; // it never ran
         const e = energyOf(page.data, job.gpus ?? 0);
         return (
           <>
@@ -26,10 +28,7 @@ export function Energy({ job }: { job: Job }) {
               rows={[
                 [t('job.energyAll'), e ? t('job.joules', { n: number(e.joules, 1) }) : t('job.notMeasured')],
                 [t('job.power'), e && t('job.watts', { n: number(e.watts, 1) })],
-                [
-                  t('job.energyEach'),
-                  e && items !== undefined && items > 0 && t('job.joules', { n: number(e.joules / items, 6) }),
-                ],
+                [t('job.energyEach'), e && items > 0 && t('job.joules', { n: number(e.joules / items, 6) })],
               ]}
             />
           </>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events.tsx - the states of a job and its executions as tables.
+import { Fragment } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
@@ -95,27 +96,29 @@ function Members({ of }: { of: Schemas['attempt_view'][] }) {
       {of.map(
         (a) =>
           a.members && (
-            <Grid
-              key={a.attempt_id}
-              label={t('job.members', { n: number(a.fence) })}
-              heads={[t('job.rank'), t('col.state'), t('col.started'), t('col.duration'), t('col.node')]}
-              rows={a.members.map((m) => ({
-                id: m.node_id!,
-                cells: [
-                  number(m.rank),
-                  <State key="s" value={m.state} />,
-                  <Time key="t" at={m.started_at} />,
-                  duration(m.started_at, m.finished_at),
-                  can('node:read') ? (
-                    <To key="n" to={`/workers/${m.node_id!}`}>
-                      <Code>{shortId(m.node_id)}</Code>
-                    </To>
-                  ) : (
-                    <Code key="n">{shortId(m.node_id)}</Code>
-                  ),
-                ],
-              }))}
-            />
+            <Fragment key={a.attempt_id}>
+              <h2 className="lead">{t('job.members', { n: number(a.fence) })}</h2>
+              <Grid
+                label={t('job.members', { n: number(a.fence) })}
+                heads={[t('job.rank'), t('col.state'), t('col.started'), t('col.duration'), t('col.node')]}
+                rows={a.members.map((m) => ({
+                  id: m.node_id!,
+                  cells: [
+                    number(m.rank),
+                    <State key="s" value={m.state} />,
+                    <Time key="t" at={m.started_at} />,
+                    duration(m.started_at, m.finished_at),
+                    can('node:read') ? (
+                      <To key="n" to={`/workers/${m.node_id!}`}>
+                        <Code>{shortId(m.node_id)}</Code>
+                      </To>
+                    ) : (
+                      <Code key="n">{shortId(m.node_id)}</Code>
+                    ),
+                  ],
+                }))}
+              />
+            </Fragment>
           ),
       )}
     </>

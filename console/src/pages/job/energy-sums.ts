@@ -17,3 +17,9 @@ export function energyOf(attempts: Attempt[], gpus: number): { joules: number; w
   const time = ended.reduce((n, a) => n + seconds(a), 0);
   return { joules: sum, watts: time > 0 ? sum / time : 0 };
 }
+
+/** The rows or tokens that a job learnt from; 0: its result says none, for a program names its figures as it likes. */
+export function itemsOf(result: unknown): number {
+  const n = (result as { items?: unknown } | null | undefined)?.items;
+  return typeof n === 'number' && n > 0 ? n : 0;
+}
