@@ -42,12 +42,12 @@ void pages_bring(const void *p, size_t n, bool is_written)
     advise(from, bytes, is_written ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
 }
 
-void pages_large(const void *p, size_t n)
+void pages_large(const void *p, size_t n, const _Atomic bool *stop)
 {
     size_t bytes;
     const void *from = within(p, n, LARGE, &bytes);
     advise(from, bytes, MADV_HUGEPAGE);
-    for (size_t at = 0; at < bytes; at += LARGE)        /* one at a time: what reads the range is not held up for long */
+    for (size_t at = 0; at < bytes && !(stop && *stop); at += LARGE)    /* one at a time: readers are held up for little */
         advise((const char *)from + at, LARGE, COLLAPSE);
 }
 

@@ -21,8 +21,9 @@ void pages_drop(const void *p, size_t n);
 void pages_bring(const void *p, size_t n, bool is_written);
 /* Large pages for what lies whole within the range, which has been written: fewer misses of the TLB while it is read. It takes as
  * long as the kernel needs to move the pages of others out of the way, a second for some hundred MiB at worst, so it is for a
- * thread that nobody waits for; others may read the range meanwhile. Kernels before 6.1 do it later by themselves. */
-void pages_large(const void *p, size_t n);
+ * thread that nobody waits for; others may read the range meanwhile. stop: where it becomes true, the rest stays as it is; NULL:
+ * nobody stops it. Kernels before 6.1 do it later by themselves. */
+void pages_large(const void *p, size_t n, const _Atomic bool *stop);
 /* Of the program and its libraries, what nobody may write: it comes back from the files when it is used. For who has begun and
  * stays: most of what the start read is never read again. */
 void pages_drop_code(void);

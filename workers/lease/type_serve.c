@@ -340,9 +340,9 @@ static enum errc serve(struct job_serve *s, const struct serve_knobs *k, struct 
               sig.ptr ? sig.ptr : "", info->parameters, s->child->backend->name);
     pages_drop_code();
     TRY(frame_send(FRAME_FD, FRAME_READY, STR_NULL, STR_NULL, NULL, 0, true, e));
-    infer_model_settle(s->model);
+    infer_model_settle(s->model, s->child->stop);
     if (s->text)
-        text_model_settle(s->text_model);
+        text_model_settle(s->text_model, s->child->stop);
     while (next_frame(s, &f, e) == ERR_OK)
         renew(s, &f);
     drain(s);

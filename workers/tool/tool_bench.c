@@ -115,7 +115,7 @@ static enum errc first_answer(struct arena *a, const struct infer_model *m, stru
     b->first_cpu_ms = (cpu_us() - b->from_cpu_us) / 1e3;
     b->peak_kb = tool_peak_kb();
     pages_drop_code();
-    infer_model_settle(m);
+    infer_model_settle(m, NULL);
     return ERR_OK;
 }
 

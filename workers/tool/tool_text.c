@@ -306,7 +306,7 @@ enum errc tool_text_bench(struct arena *a, const struct tool_args *t, const stru
     TRY(text_model_load(be, pool, f, &(struct text_options){ type, (size_t)t->batch, 0, 0, &tool_once }, &m, e));
     struct text_line line = { STR("falaj"), str_c(slash ? slash + 1 : t->model), str_c(t->type), str_c(be->name), t->batch,
                               t->threads, .load_ms = (now_us() - load_from_us) / 1e3, .load_kb = tool_peak_kb() };
-    text_model_settle(m);
+    text_model_settle(m, NULL);
     enum errc rc = bench(a, t, m, pool, &line, e);
     text_model_free(m);
     TRY(rc);

@@ -104,11 +104,11 @@ size_t plan_bytes(const struct plan *p)
     return n;
 }
 
-void plan_settle(const struct plan *p)
+void plan_settle(const struct plan *p, const _Atomic bool *stop)
 {
     for (int v = 0; v < p->graph->value_count && p->be->properties & BE_HOST_MEMORY; v++)
         if (p->consts[v] && p->consts[v]->size_bytes >= LARGE_FROM)
-            pages_large(p->consts[v]->ptr, p->consts[v]->size_bytes);
+            pages_large(p->consts[v]->ptr, p->consts[v]->size_bytes, stop);
 }
 
 int plan_find(const struct plan *p, const char *name)

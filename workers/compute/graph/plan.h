@@ -43,7 +43,7 @@ enum errc plan_new(struct graph *g, const struct backend *be, struct backend_ctx
                    struct plan **ret, struct err *e);
 void plan_free(struct plan *p);
 /* Large pages for large constants, where they lie in host memory: for a plan that stays, by a thread that nobody waits for. */
-void plan_settle(const struct plan *p);
+void plan_settle(const struct plan *p, const _Atomic bool *stop);
 size_t plan_bytes(const struct plan *p);                        /* of all regions */
 /* The input or output of that name, or VALUE_NONE. */
 int plan_find(const struct plan *p, const char *name);

@@ -195,10 +195,10 @@ enum errc infer_model_describe(const void *bytes, size_t n, struct infer_model *
     return load(NULL, NULL, bytes, n, &(struct infer_load){ NULL, 0 }, ret, e);
 }
 
-void infer_model_settle(const struct infer_model *m)
+void infer_model_settle(const struct infer_model *m, const _Atomic bool *stop)
 {
     if (m->plan)
-        plan_settle(m->plan);
+        plan_settle(m->plan, stop);
 }
 
 void infer_model_free(struct infer_model *m)

@@ -56,7 +56,7 @@ enum errc infer_model_load_from(const struct backend *be, struct pool *pool, con
  * computed another way. */
 enum errc infer_model_describe(const void *bytes, size_t n, struct infer_model **ret, struct err *e);
 /* For a model that stays, once it answers: large pages for its weights (plan_settle). Sessions may run meanwhile. */
-void infer_model_settle(const struct infer_model *m);
+void infer_model_settle(const struct infer_model *m, const _Atomic bool *stop);
 void infer_model_free(struct infer_model *m);
 const struct infer_info *infer_model_info(const struct infer_model *m);
 size_t infer_model_bytes(const struct infer_model *m);                  /* packed weights and the other constants */

@@ -145,9 +145,9 @@ enum errc text_model_load(const struct backend *be, struct pool *pool, const str
     return ERR_OK;
 }
 
-void text_model_settle(const struct text_model *m)
+void text_model_settle(const struct text_model *m, const _Atomic bool *stop)
 {
-    pages_large(m->weights, m->info.weight_bytes);
+    pages_large(m->weights, m->info.weight_bytes, stop);
 }
 
 void text_model_free(struct text_model *m)

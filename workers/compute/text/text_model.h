@@ -51,7 +51,7 @@ bool text_model_is(const struct st_file *f);
 enum errc text_model_load(const struct backend *be, struct pool *pool, const struct st_file *f, const struct text_options *o,
                           struct text_model **ret, struct err *e);
 /* For a model that stays, once it answers: large pages for its weights. Steps may run meanwhile. */
-void text_model_settle(const struct text_model *m);
+void text_model_settle(const struct text_model *m, const _Atomic bool *stop);
 void text_model_free(struct text_model *m);
 const struct text_info *text_model_info(const struct text_model *m);
 /* n: 1 … DECODE_ROWS. */

@@ -47,6 +47,8 @@ static void only_whole_pages_go(void **state)
     munmap(p, PAGES * page);
 }
 
+static const _Atomic bool stopped = true;
+
 static void what_went_takes_no_memory(void **state)
 {
     (void)state;
@@ -58,7 +60,8 @@ static void what_went_takes_no_memory(void **state)
     assert_true(resident(1) - before > (long)(bytes / page / 2));
     assert_int_equal(p[bytes / 2], 0);
     memset(p, 1, bytes);
-    pages_large(p, bytes);
+    pages_large(p, bytes, &stopped);
+    pages_large(p, bytes, NULL);
     before = resident(1);
     pages_drop(p, bytes);
     assert_true(before - resident(1) > (long)(bytes / page / 2));
