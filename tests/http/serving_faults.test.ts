@@ -19,11 +19,12 @@ let model: string;
 let dataset: string;
 const pids: Record<string, number> = {};
 
-/** So wide that a call takes longer to compute than to read, and serves beside a small one of the same tenant. */
+/** So wide that a call takes much longer to compute than to read, and serves beside a small one of the same tenant. A call with
+ *  more rows would not fit into the socket of a child that is stopped. */
 beforeAll(async () => {
   t = await makeTenant(ready);
   dataset = (await upload(t.api, digitsCsv.split("\n").slice(0, 129).join("\n"), "digits")).dataset_id;
-  const job = await train(t.api, dataset, { hidden: [1536, 1536], epochs: 1 });
+  const job = await train(t.api, dataset, { hidden: [3072, 3072], epochs: 1 });
   model = must(await t.api.post("/v1/models", { name: "wide", job_id: job.job_id }), 201).model_id;
   wide = must(await t.api.post("/v1/deployments", { name: "wide", model_id: model, max_queue_size: 1 }), 201);
   await until(() => t.api.get("/v2/models/wide/ready"), 200, 60_000);
