@@ -8,7 +8,7 @@
 static bool same_kind(const struct snap_node *a, const struct snap_node *b)
 {
     return str_eq(a->zone, b->zone) && str_eq(a->flavor, b->flavor) && str_eq(a->gpu_model, b->gpu_model) &&
-           a->gpu_shared == b->gpu_shared;
+           a->gpu_shared == b->gpu_shared && str_eq(a->build, b->build);
 }
 
 static bool may_go(const struct snap_job *j, const struct snap_node *n)
@@ -100,11 +100,12 @@ void gang_say(const struct snap_job *j, const struct gang_sight *see, struct are
                            (long)j->slots, (long)j->gpus);
     } else if (see->most_could < nodes) {
         *reason = STR("NoMatchingFlavor");
-        *message = str_fmt(a, "needs %ld machines of one zone and flavor at once, each with %ld slots and %ld GPUs; %ld that run "
-                           "parts of such jobs are ready", nodes, (long)j->slots, (long)j->gpus, (long)see->most_could);
+        *message = str_fmt(a, "needs %ld machines of one zone, flavor and version at once, each with %ld slots and %ld GPUs; "
+                           "%ld that run parts of such jobs are ready", nodes, (long)j->slots, (long)j->gpus,
+                           (long)see->most_could);
     } else {
         *reason = STR("Resources");
-        *message = str_fmt(a, "needs %ld machines of one zone and flavor at once, each with %ld slots and %ld GPUs; "
+        *message = str_fmt(a, "needs %ld machines of one zone, flavor and version at once, each with %ld slots and %ld GPUs; "
                            "%ld have room now", nodes, (long)j->slots, (long)j->gpus, (long)see->most_free);
     }
 }

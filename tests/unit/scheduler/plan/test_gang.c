@@ -62,6 +62,23 @@ static bool says(const struct world *w, const char *reason, const char *part)
         w->p.waits.items[0].message.len, part, strlen(part));
 }
 
+/* As in the middle of an upgrade: parts of two versions would refuse each other when they meet. */
+static void all_machines_are_of_one_version(void **state)
+{
+    (void)state;
+    struct world w = begin();
+    for (int i = 0; i < 3; i++) {
+        machine(&w, zones[0], STR("cpu"), 4, 4, true);
+        w.nodes[i].build = i == 1 ? STR("2.0 avx2") : STR("1.0 avx2");
+    }
+    job(&w, 2, 1);
+    job(&w, 3, 1);
+    plan(&w);
+    assert_int_equal(w.p.places.n, 1);
+    assert_true(says(&w, "NoMatchingFlavor", "needs 3 machines of one zone, flavor and version at once"));
+    arena_free(w.a);
+}
+
 static void all_machines_are_of_one_zone_and_flavor(void **state)
 {
     (void)state;
@@ -72,7 +89,7 @@ static void all_machines_are_of_one_zone_and_flavor(void **state)
     job(&w, 2, 1);
     plan(&w);
     assert_int_equal(w.p.places.n, 0);
-    assert_true(says(&w, "NoMatchingFlavor", "needs 2 machines of one zone and flavor at once"));
+    assert_true(says(&w, "NoMatchingFlavor", "needs 2 machines of one zone, flavor and version at once"));
     arena_free(w.a);
 
     w = begin();
@@ -191,6 +208,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_machines_are_of_one_zone_and_flavor),
+        cmocka_unit_test(all_machines_are_of_one_version),
         cmocka_unit_test(no_machine_holds_two_ranks),
         cmocka_unit_test(what_its_ranks_hold_is_gone_for_those_behind_it),
         cmocka_unit_test(the_tenants_limit_counts_all_its_machines),
