@@ -169,7 +169,8 @@ static struct plan_line *lines_of(struct work *w, const struct snapshot *s, cons
 }
 
 /* ret: the lines that became attempts. */
-static enum errc admit(struct work *w, const struct snapshot *s, const struct plan *p, int64_t lease_ms, struct slice *ret, struct err *e)
+static enum errc admit(struct work *w, const struct snapshot *s, const struct plan *p, int64_t lease_ms, struct slice *ret,
+                       struct err *e)
 {
     size_t n = p->places.n;
     struct plan_line *l = lines_of(w, s, p);

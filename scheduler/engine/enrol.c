@@ -172,7 +172,8 @@ enum errc node_gate_told(struct db_tx *tx, struct db_ask *ask, bool is_registere
     return judge(&g, is_registered, e);
 }
 
-enum errc node_gate(struct db_tx *tx, struct str identity, struct str fingerprint, bool is_registered, struct uuid *ret_node, struct err *e)
+enum errc node_gate(struct db_tx *tx, struct str identity, struct str fingerprint, bool is_registered, struct uuid *ret_node,
+                    struct err *e)
 {
     struct db_ask *ask;
     TRY(node_gate_ask(tx, identity, fingerprint, &ask, e));

@@ -188,7 +188,8 @@ enum errc lease_repo_inputs(struct db_tx *tx, const struct uuid *tenants, const 
     return db_many(tx, &lease_inputs, ARGS(A_UUIDS(tenants, n), A_UUIDS(jobs, n), A_I64(INPUTS_MAX)), ret, INPUTS_MAX, e);
 }
 
-struct db_ask *lease_repo_hold(struct db_tx *tx, struct uuid node_id, const struct uuid *tenants, const struct uuid *attempts, size_t n)
+struct db_ask *lease_repo_hold(struct db_tx *tx, struct uuid node_id, const struct uuid *tenants, const struct uuid *attempts,
+                               size_t n)
 {
     return db_ask(tx, &lease_hold, ARGS(A_UUID(node_id), A_UUIDS(tenants, n), A_UUIDS(attempts, n)));
 }

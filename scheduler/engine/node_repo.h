@@ -16,7 +16,8 @@ struct node_run {
 enum errc node_repo_boot(struct db_tx *tx, struct str identity, int64_t silence_ms, struct node_run *ret, bool *found, struct err *e) MUST_CHECK;
 /* The machine, and that it is heard of is noted once a second. */
 struct db_ask *node_repo_beat_ask(struct db_tx *tx, const struct node_call *c);
-enum errc node_repo_beat_told(struct db_tx *tx, const struct node_call *c, struct node *ret, bool *found, struct err *e) MUST_CHECK;
+enum errc node_repo_beat_told(struct db_tx *tx, const struct node_call *c, struct node *ret, bool *found,
+                              struct err *e) MUST_CHECK;
 enum errc node_repo_set_flavor(struct db_tx *tx, struct uuid node_id, struct str flavor, bool *done, struct err *e) MUST_CHECK;
 enum errc node_repo_get(struct db_tx *tx, struct uuid node_id, struct node *ret, struct err *e) MUST_CHECK;
 enum errc node_repo_mark_lost(struct db_tx *tx, int64_t silence_ms, int64_t *ret_lost, struct err *e) MUST_CHECK;
