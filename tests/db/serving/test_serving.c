@@ -66,13 +66,15 @@ struct asked {
     struct arena *arena;
     _Atomic int told;
     enum errc rc;
+    char why[256];
 };
 
 static void on_done(void *ctx, enum errc rc, const struct http_result *r, const struct err *why)
 {
     struct asked *a = ctx;
-    (void)r, (void)why;
+    (void)r;
     a->rc = rc;
+    snprintf(a->why, sizeof a->why, "%s", rc == ERR_OK ? "it was answered" : why->msg);
     a->told++;
 }
 
@@ -81,7 +83,7 @@ static enum errc ask(struct serving *s, struct asked *a, struct uuid tenant, con
     if (!a->arena)
         a->arena = arena_new(1 << 20);
     const struct serving_question q = { .tenant_id = tenant, .zone = STR("ae-dxb-1"), .endpoint = str_c(endpoint),
-                                        .method = "GET", .path = "/ready", .arena = a->arena,
+                                        .method = "GET", .path = "/ready", .arena = a->arena, .timeout_ms = SERVING_TEXT_MS,
                                         .done = on_done, .ctx = a };
     return serving_ask(s, &q, &e);
 }
@@ -101,14 +103,14 @@ static void test_unreachable(void **state)
     arena_free(none.arena);
 }
 
-/* Machines that never take a connection. */
+/* A machine that never answers. Its backlog has room for every call: without a place a connection may be refused at any time. */
 static int deaf_machine(char endpoint[32])
 {
     struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     socklen_t len = sizeof at;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof at), 0);
-    assert_int_equal(listen(fd, 1), 0);
+    assert_int_equal(listen(fd, SERVING_CALLS_MAX), 0);
     assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &len), 0);
     snprintf(endpoint, 32, "127.0.0.1:%d", ntohs(at.sin_port));
     return fd;
@@ -124,7 +126,7 @@ static void test_limits(void **state)
     struct asked *a = calloc(SERVING_CALLS_MAX, sizeof *a);
     char machine[MACHINES][32];
     int fds[MACHINES], n = 0;
-    serving_set_connect(s, SERVING_TIMEOUT_MS);
+    serving_set_connect(s, SERVING_TEXT_MS);                /* the calls end with serving_stop only */
     for (int i = 0; i < MACHINES; i++)
         fds[i] = deaf_machine(machine[i]);
     for (; n < SERVING_BUSY_MAX; n++)
@@ -133,6 +135,9 @@ static void test_limits(void **state)
     assert_int_equal(ask(s, &a[n], bana, machine[0]), ERR_RATE);
     for (; n < SERVING_TENANT_MAX; n++)
         OK(ask(s, &a[n], amal, machine[1]));
+    for (int i = 0; i < n; i++)
+        if (a[i].told)
+            fail_msg("call %d of %d ended early: %s", i, n, a[i].why);
     assert_int_equal(ask(s, &a[n], amal, machine[2]), ERR_RATE);
     OK(ask(s, &a[n], bana, machine[2]));                    /* the other tenant has its own */
     n++;
