@@ -240,6 +240,13 @@ keys.sockets = $zone=/run/falaj/keyd/$zone.sock
 blob.dir = $state/blobs
 audit.erasure_dir = $state/erasures
 CONF
+    # The unit may speak to this machine alone; a database elsewhere needs the way.
+    local way=/etc/systemd/system/falaj-backup.service.d/falaj-setup.conf
+    if [[ " $db " == *" host="[!/]* && ! $db =~ host=(localhost|127\.|::1) ]]; then
+        printf '[Service]\nIPAddressAllow=any\n' | put "$way" root root 0644
+    else
+        rm -f "$way"
+    fi
     say backup "$etc/backup.conf; falaj-backup init --config $etc/backup.conf --recovery-key FILE makes the folder and its keys"
 }
 own_mark='# --- own settings ---'
