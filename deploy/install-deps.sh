@@ -7,8 +7,8 @@
 # --build  compiler and libraries of the programs    --run   what the daemons need at run time (PostgreSQL, Redis)
 # --console  Node, which builds the web console and is not needed to run it
 # --test   what tests/run.sh and the benches need beyond these: clang, cmocka, Python, psql, wrk, Node, Chromium
-# --torch    PyTorch, which reads model files, and scikit-learn, beside whose trees ours are judged, in the full tier of the tests
-#            (1 GB); not part of --all
+# --torch    PyTorch with OpenBLAS, which reads model files, and scikit-learn, beside whose trees ours are judged, in the full
+#            tier of the tests (1 GB); not part of --all
 # --package  what makes Debian packages and tries them in a tree of their own, and promtool; not part of --all
 # --s3     Ceph with its radosgw, a real S3 store for the full tier of the tests (320 MB); not part of --all
 # --ha     HAProxy, Patroni and etcd, for the drills of a highly available site in the full tier; not part of --all
@@ -31,7 +31,7 @@ packages_test=(libcmocka-dev libclang-rt-14-dev llvm python3 perl openssl curl p
 # shellcheck disable=SC2034
 packages_console=()
 # shellcheck disable=SC2034
-packages_torch=(python3-torch python3-numpy python3-sklearn)
+packages_torch=(python3-torch libopenblas0-pthread python3-numpy python3-sklearn)
 # shellcheck disable=SC2034
 packages_s3=(ceph-mon ceph-mgr ceph-osd radosgw ceph-common)
 # shellcheck disable=SC2034

@@ -2,11 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """cpu.py BENCH_TRAIN [ROUNDS] [NET…]: a training step of Falaj's in turns with the same step of Debian's PyTorch, one thread,
 processor time, the least of all rounds: what a busy machine disturbs least. AdamW on both sides, PyTorch in fp32, Falaj in fp32
-and with products in bf16. A line of JSON for each net and precision on standard output, the same in words on standard error."""
+and with products in bf16. A line of JSON for each net and precision on standard output, the same in words on standard error.
+PyTorch's linear layers are products of the BLAS that Debian's alternatives choose. OpenBLAS is wanted: the reference BLAS is 13
+times slower, and a ratio to it says nothing. OpenBLAS has threads of its own that torch.set_num_threads does not reach."""
 import json
+import os
 import subprocess
 import sys
 import time
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import torch
 import torch.nn as nn
@@ -62,7 +67,18 @@ def nets():
     yield "mlp", 60, mlp, torch.randn(64, 784), torch.randint(10, (64,))
 
 
+def blas():
+    """The file that answers for libblas.so.3 in this process."""
+    with open("/proc/self/maps", encoding="ascii") as f:
+        paths = {line.split()[-1] for line in f if ".so" in line}
+    of = sorted(os.path.basename(p) for p in paths if os.path.basename(p).startswith(("libopenblas", "libblis", "libmkl")))
+    return of[0] if of else "reference"
+
+
 def main():
+    if blas() == "reference":
+        sys.exit("cpu.py: PyTorch multiplies with the reference BLAS here; install libopenblas0-pthread (deploy/install-deps.sh "
+                 "--torch), or name the folder of its libblas.so.3 in LD_LIBRARY_PATH")
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 5
     for name, steps, net, x, target in (n for n in nets() if n[0] in (sys.argv[3:] or ("gpt", "cnn", "mlp"))):
         optimiser, theirs, ours = torch.optim.AdamW(net.parameters(), 1e-3), 1e9, {}
@@ -88,7 +104,8 @@ def tell(name, precision, ours, theirs):
     mine = f"{ours['seconds'] * 1e3:.2f} ms, {ours['gflops']:.1f} GFLOP/s, {share:.2f} of a product's {peak:.0f}"
     other = f"PyTorch {torch.__version__} in fp32 {theirs * 1e3:.2f} ms: ours is {theirs / ours['seconds']:.2f} times as fast"
     print(f"{name} {precision}: {mine} ({ours['backend']}); {other}", file=sys.stderr, flush=True)
-    figures = {"net": name, **ours, "share_of_product": round(share, 3), "torch": torch.__version__, "torch_seconds": theirs}
+    figures = {"net": name, **ours, "share_of_product": round(share, 3), "torch": torch.__version__, "blas": blas(),
+               "torch_seconds": theirs}
     print(json.dumps({**figures, "times_torch": round(theirs / ours["seconds"], 3)}), flush=True)
 
 
