@@ -56,7 +56,7 @@ beforeAll(async () => {
   tenant = must(await admin.post('/v1/tenants', { name: `t-${randomUUID().slice(0, 8)}`, home_zone: ready.zone, allowed_zones: [ready.zone, FAR] }), 201);
   owner = api(ready, tenant.admin_token);
   dataset = (await upload(owner, 'a,label\n1,0\n2,1\n', 'rows', 2)).dataset_id;
-}, 60_000);
+});
 afterAll(() => fake?.stop());
 
 const doors: [string, string, () => [string, unknown?]][] = [

@@ -5,10 +5,9 @@
 // The routes come from the OpenAPI document. Each must say which event it writes, or be of those that write theirs by themselves. What the document alone
 // can drive, and what a few lines here can, is called N times and counted by request id; every route is also tried by somebody who may not.
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { fetchDocument, isPublic, isWorkerRoute, jsonBody, operations, sample, samplePath, type Document, type Operation } from './contract.ts';
-import { api, makePerson, makeTenant, makeZone, must, startPlatform, type Api, type Platform, type Ready, type Reply } from './harness.ts';
+import { api, eventually, makePerson, makeTenant, makeZone, must, startPlatform, type Api, type Platform, type Ready, type Reply } from './harness.ts';
 
 const ready: Ready = inject('falaj');
 const doc: Document = await fetchDocument(ready);
@@ -25,15 +24,14 @@ beforeAll(async () => {
   owner = tenant.api;
   viewer = (await makePerson(ready, owner, 'viewer')).api;
   officer = (await makePerson(ready, owner, 'compliance-officer')).api;
-}, 60_000);
+});
 
 /** Events of a request in a log, once they are numbered. */
 async function count(reader: Api, requestId: string, want: number): Promise<number> {
-  for (let tries = 0; ; tries++) {
+  return eventually(`${want} events of ${requestId}`, async () => {
     const n = must(await reader.get(`/v1/audit/events?request_id=${requestId}`), 200).data.length;
-    if (n >= want || tries > 40) return n;
-    await sleep(100);
-  }
+    return n >= want && n;
+  });
 }
 
 describe('every route that changes something names its event', () => {
@@ -93,7 +91,7 @@ describe('N calls are N events', () => {
       const found = must(await reader.get('/v1/audit/events?page_size=1'), 200) && (await count(reader, requestId, 1));
       expect(found, `events of ${op.method} ${op.path}`).toBe(1);
     }
-  }, 30_000);
+  });
 
   test.each(mutating.filter((op) => !isPublic(op) && event(op) && !(op.operationId! in drivers)).map((op) => [op.operationId!, op] as const))(
     '%s, as far as the document can drive it', async (_id, op) => {
@@ -102,7 +100,7 @@ describe('N calls are N events', () => {
       const body = schema ? { body: sample(doc, schema) } : {};
       const reply = await owner(op.method, samplePath(op), { ...body, headers: { 'x-request-id': requestId, 'if-match': '*' } });
       if (reply.status < 300) expect(await count(officer, requestId, 1)).toBeGreaterThanOrEqual(1);
-    }, 20_000);
+    });
 });
 
 describe('every denial is an event', () => {
@@ -113,7 +111,7 @@ describe('every denial is an event', () => {
     expect(await count(officer, requestId, 1), `denials of ${id}`).toBe(1);
     const [denied] = must(await officer.get(`/v1/audit/events?request_id=${requestId}`), 200).data;
     expect(denied.event).toMatchObject({ code: 'FLJ-AUT-003D', outcome: 'forbidden', decision: { effect: 'deny' }, details: { route: id } });
-  }, 20_000);
+  });
 });
 
 describe('an act that cannot be audited does not happen', () => {
@@ -122,7 +120,7 @@ describe('an act that cannot be audited does not happen', () => {
     // Half of the events of this platform's calls are lost on their way.
     broken = await startPlatform({ FALAJ_FAULTS: 'audit_lost:50%' });
     await makeZone(broken.ready, broken.ready.zone).catch(() => undefined);
-  }, 120_000);
+  });
   afterAll(() => broken?.stop(), 60_000);
 
   test('calls that answer an error changed nothing, calls that answer success left an event', async () => {
@@ -138,5 +136,5 @@ describe('an act that cannot be audited does not happen', () => {
     expect(lost.length).toBeGreaterThan(0);
     for (const code of lost) expect((await call.get(`/v1/zones/${code}`)).status, code).toBe(404);
     for (const code of made) expect((await call.get(`/v1/zones/${code}`)).status, code).toBe(200);
-  }, 60_000);
+  });
 });

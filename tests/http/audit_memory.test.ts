@@ -20,7 +20,7 @@ beforeAll(async () => {
   proc = `/proc/${ready.pids['api']}`;
   await makeZone(ready, ready.zone);
 }, 180_000);
-afterAll(() => platform.stop(), 60_000);
+afterAll(() => platform.stop());
 
 const residentMb = (): number => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`${proc}/status`, 'utf8'))![1]) / 1024;
 

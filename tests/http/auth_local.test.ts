@@ -83,7 +83,7 @@ beforeAll(async () => {
   boss = made.api;
   tenantName = made.tenant.name;
   tenantId = made.tenant.tenant_id;
-}, 60_000);
+});
 
 describe('a change under a session', () => {
   let s: Sign, other: Sign;
@@ -91,7 +91,7 @@ describe('a change under a session', () => {
     const admin = await person(['tenant-admin']);
     s = await signIn(admin);
     other = await signIn(admin);
-  }, 60_000);
+  });
   const base = (): Record<string, string> => ({ ...jar(s), 'x-csrf-token': s.csrf, 'sec-fetch-site': 'same-origin', origin: `http://${host}` });
   const without = (...names: string[]): Record<string, string> => Object.fromEntries(Object.entries(base()).filter(([k]) => !names.includes(k)));
   const bad: [string, () => Record<string, string>][] = [
@@ -151,7 +151,7 @@ describe('a cookie', () => {
     const who = await person();
     s = await signIn(who);
     token = must(await boss.post('/v1/api-tokens', { name: 't', user_id: who.user_id }), 201).token;
-  }, 60_000);
+  });
   const flip = (at: number): string => s.cookie.slice(0, at) + (s.cookie[at] === 'A' ? 'B' : 'A') + s.cookie.slice(at + 1);
   const bad: [string, () => string][] = [
     ...[0, 1, 20, 41].map((at): [string, () => string] => [`bent at ${at}`, () => `${COOKIE}=${flip(at)}`]),
@@ -228,7 +228,7 @@ describe('a second factor', () => {
   beforeAll(async () => {
     who = await person();
     ({ sign, secret, codes } = await withTotp(who));
-  }, 60_000);
+  });
   const half = async (): Promise<Sign> => signOf(await login(who));
   vector('changes the cookie when it is set up', async () => {
     const fresh = await person();
@@ -368,7 +368,7 @@ describe('a device', () => {
   beforeAll(async () => {
     who = await person();
     s = await signIn(who);
-  }, 60_000);
+  });
   vector('is let in once, as the person who let it in', async () => {
     const d = await start();
     expect(d.user_code).toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/);
@@ -562,7 +562,7 @@ describe('a session that is over', () => {
     expect(await alive(last.cookie)).toBe(200);
     sql(`UPDATE session SET ended_at = now(), reason = 'revoked' WHERE ${session(last)}`);
     await eventually('the last session is refused', async () => (await alive(last.cookie)) === 401);
-  }, 90_000);
+  });
   names.forEach((name, i) => vector(name, async () => {
     const o = over[i]!;
     refusedAs(await anybody.get('/v1/auth/session', { headers: jar(o.sign) }), o.status, o.code);
@@ -635,4 +635,4 @@ test('a list of people tells who has a second factor, and when they were last se
     expect(got).toEqual(want);
   }
   expect(must(await boss.get('/v1/service-accounts'), 200).data.find((u: any) => u.user_id === program.user_id)).toHaveProperty('last_seen_at');
-}, 120_000);
+});

@@ -156,7 +156,7 @@ test("falaj job submit --kind batch does it, and follows it to its end", async (
   expect(said.code, said.err).toBe(0);
   const id = /job_[0-9a-f]{32}/.exec(said.out + said.err)![0];
   expect(JSON.parse(await result(id)).outputs).toEqual((await online(rows.slice(7, 9))).outputs);
-}, 120_000);
+});
 
 test("what cannot be a batch is refused at its member, and of no other tenant", async () => {
   const pointer = async (spec: object, status: number, api = t.api): Promise<string> => {

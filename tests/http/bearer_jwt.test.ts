@@ -49,7 +49,7 @@ beforeAll(async () => {
   const off = await makeIssuer(a.api, 'off', OFF);
   must(await a.api('PATCH', `/v1/issuers/${off.issuer_id}`, { body: { state: 'DISABLED' }, headers: { 'if-match': '*' } }), 200);
   disabled = OFF;
-}, 60_000);
+});
 
 afterAll(async () => {
   await fake.stop();
@@ -111,7 +111,7 @@ describe('keys that are fetched', () => {
     const reply = await me(token(rsa, claims({ aud: audience })));
     sent++;
     expect([401, 413, 502, 503, 504], reply.text).toContain(reply.status);
-  }, 20_000);
+  });
 });
 
 describe('an issuer cannot be set up', () => {
@@ -231,7 +231,7 @@ describe('ends', () => {
     must(await a.api.delete(`/v1/issuers/${row.issuer_id}`), 204);
     await eventually('the issuer is not believed any more', async () => (await me(t)).status !== 200);
     await refused(t, 'of a removed issuer');
-  }, 90_000);
+  });
   test('a key is known to its own kid only', () => expect(createPublicKey(pem).asymmetricKeyType).toBe('rsa'));
   test('enough was tried', () => expect(sent).toBeGreaterThan(150));
 });

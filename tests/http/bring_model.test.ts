@@ -49,7 +49,7 @@ function reference(x: number[]): number[] {
 beforeAll(async () => {
   t = await makeTenant(ready);
   other = (await makeTenant(ready)).api;
-}, 60_000);
+});
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 async function bring(name: string, bytes: Buffer): Promise<any> {

@@ -29,7 +29,7 @@ beforeAll(async () => {
   await waitJob(tenant, failed);
   psql(ready, `INSERT INTO job_log (tenant_id, job_id, fence, stream, text) SELECT tenant_id, job_id, 1, 'stdout', 'reading' FROM job
     WHERE name = 'gulf-fails' AND job_id = '${failed.slice(4)}'`);
-}, 90_000);
+});
 
 test('job list, by every filter', async () => {
   const all = [trained, failed, waiting].sort(), me = must(await tenant.get('/v1/me'), 200).user_id;
@@ -145,4 +145,4 @@ test('job report: a table for people of what was watched and tried, one document
   const none = await falaj('job', 'report', trained);
   expect(none.code).not.toBe(0);
   expect(none.err).toContain('has no profile and was not tuned');
-}, 120_000);
+});

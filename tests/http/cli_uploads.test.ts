@@ -82,7 +82,7 @@ beforeAll(async () => {
   writeFileSync(file, text);
   ({ api: tenant, token } = await makeTenant(ready));
   datasetId = must(await tenant.post('/v1/datasets', { name: 'large', label_column: 'label', classes: 2 }), 201).dataset_id;
-}, 60_000);
+});
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 test('a line that breaks in a part costs that part', async () => {
@@ -96,7 +96,7 @@ test('a line that breaks in a part costs that part', async () => {
   expect(line.sent, 'the broken part is all that came twice').toBeLessThan(text.length + (4 << 20) + 100_000);
   expect(said.err).toContain('the same command goes on');
   expect(await open()).toEqual([]);
-}, 120_000);
+});
 
 test('the command is killed: typed again it goes on where it was, and by --resume too', async () => {
   const line = new Line(), url = await line.open();
@@ -118,7 +118,7 @@ test('the command is killed: typed again it goes on where it was, and by --resum
   expect(JSON.parse(said.out)).toMatchObject({ version: 2, sha256: digest });
   expect(line.sent).toBeLessThan(text.length - (4 << 20) + 100_000);
   expect(await open()).toEqual([]);
-}, 120_000);
+});
 
 test('what cannot go on says so', async () => {
   const small = join(dir, 'other.csv');
@@ -136,4 +136,4 @@ test('what cannot go on says so', async () => {
   expect(refused.code, refused.err).toBe(2);
   expect(refused.err).toContain('row 9001');
   expect(await open()).toEqual([]);
-}, 60_000);
+});

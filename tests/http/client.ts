@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { must, waitJob, type Api, type Ready } from './harness.ts';
+import { must, waitJob, PATIENCE_MS, type Api, type Ready } from './harness.ts';
 
 export const digitsCsv: string = readFileSync(resolve(process.env['FALAJ_SRC'] ?? '../..', 'datasets/digits/digits.csv'), 'utf8');
 
@@ -76,7 +76,7 @@ export function rawExchange(ready: Ready, text: string, quietMs = 500): Promise<
       socket.destroy();
       give(Buffer.concat(chunks).toString('latin1'));
     };
-    socket.setTimeout(10_000, finish);
+    socket.setTimeout(PATIENCE_MS, finish);
     socket.on('data', (chunk) => {
       chunks.push(chunk);
       socket.setTimeout(quietMs, finish);
@@ -86,7 +86,7 @@ export function rawExchange(ready: Ready, text: string, quietMs = 500): Promise<
 }
 
 /** Ask until the answer has this status. */
-export async function until(call: () => Promise<{ status: number; text: string }>, status: number, timeoutMs = 30_000): Promise<any> {
+export async function until(call: () => Promise<{ status: number; text: string }>, status: number, timeoutMs = PATIENCE_MS): Promise<any> {
   for (const end = Date.now() + timeoutMs; ; await sleep(50)) {
     const reply = await call();
     if (reply.status === status) return (reply as any).json;

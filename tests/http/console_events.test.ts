@@ -5,7 +5,7 @@ import { request, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, inject, test } from 'vitest';
 import { psql } from './client.ts';
-import { api, eventually, makeTenant, must, problemOf, waitJob, type Ready } from './harness.ts';
+import { api, eventually, makeTenant, must, problemOf, waitJob, PATIENCE_MS, type Ready } from './harness.ts';
 
 const ready: Ready = inject('falaj');
 
@@ -37,7 +37,7 @@ function watch(topics: string, headers: Record<string, string>): Promise<Stream>
   });
 }
 const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
-async function until(what: string, stream: Stream, is: (events: Event[]) => boolean, ms = 15_000): Promise<void> {
+async function until(what: string, stream: Stream, is: (events: Event[]) => boolean, ms = PATIENCE_MS): Promise<void> {
   for (const end = Date.now() + ms; !is(stream.events()); await sleep(50))
     if (Date.now() > end) throw new Error(`no ${what} within ${ms} ms in ${stream.text()}`);
 }
@@ -65,7 +65,7 @@ test('tells what has changed, by id and state and nothing else', async () => {
   const one = await watch(`job:${job}`, { ...bearer(token), 'last-event-id': '7' });
   await begun(one, 1);
   expect(one.events()).toEqual([{ topic: `job:${job}`, id: null, kind: 'ready' }]);
-}, 60_000);
+});
 
 test('nothing of another tenant, and its ids answer as absent ones', async () => {
   const mine = await makeTenant(ready);
@@ -83,7 +83,7 @@ test('nothing of another tenant, and its ids answer as absent ones', async () =>
   const shape = replies.map((r) => ({ status: r.status, code: problemOf(r).code }));
   expect(new Set(shape.map((s) => JSON.stringify(s)))).toEqual(new Set([JSON.stringify({ status: 404, code: 'not_found' })]));
   expect(replies[0]!.json.detail).toBe(replies[1]!.json.detail);
-}, 60_000);
+});
 
 test('bad topics, no login, and a permission that is missing', async () => {
   const { api: call, tenant } = await makeTenant(ready);
@@ -100,7 +100,7 @@ test('bad topics, no login, and a permission that is missing', async () => {
   const denied = await api(ready, scoped.token).get('/v1/events?topics=jobs,deployments');
   expect(denied.status).toBe(403);
   expect(problemOf(denied).code).toBe('forbidden');
-}, 60_000);
+});
 
 test('by the session cookie, which it does not keep alive', async () => {
   const login = await api(ready, null).post('/v1/auth/login', ready.admin_login);
@@ -141,4 +141,4 @@ test('so many streams for one user, then 429', async () => {
   expect(more.response.headers['retry-after']).toMatch(/^\d+$/);
   const another = await makeTenant(ready);
   expect((await watch('jobs', bearer(another.token))).status).toBe(200);
-}, 60_000);
+});

@@ -38,11 +38,11 @@ beforeAll(async () => {
   execFileSync('chmod', ['-R', 'a+rX', dir]);
   platform = await startPlatform({}, ['--console', dir]);
   ready = platform.ready;
-}, 120_000);
+});
 afterAll(async () => {
   await platform?.stop();
   rmSync(dir, { recursive: true, force: true });
-}, 60_000);
+});
 
 interface Got { status: number; headers: Record<string, string>; body: Buffer }
 function get(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Got> {

@@ -7,11 +7,10 @@ import { X509Certificate } from 'node:crypto';
 import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import tls from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { digitRows, digitsCsv, psql, train, upload } from './client.ts';
-import { api, binary, makeTenant, makeZone, must, startPlatform, waitJob, type Api, type Platform } from './harness.ts';
+import { api, binary, eventually, makeTenant, makeZone, must, startPlatform, waitJob, type Api, type Platform } from './harness.ts';
 import { machineCall, workerListener, type Pair } from './pki.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'falaj-enrolled-'));
@@ -37,13 +36,6 @@ async function machine(name: string, pool = 'enrolled'): Promise<Machine> {
   return { child, cert: join(at, 'cert.pem'), key: join(at, 'key.pem'), log };
 }
 
-async function until<T>(what: string, look: () => Promise<T | undefined> | T | undefined, ms = 20_000): Promise<T> {
-  for (const end = Date.now() + ms; ; await sleep(100)) {
-    const found = await look();
-    if (found !== undefined) return found;
-    if (Date.now() > end) throw new Error(`not within ${ms} ms: ${what}`);
-  }
-}
 
 const nodeOf = async (name: string): Promise<any> => must(await admin.get('/v1/nodes?page_size=200'), 200).data.find((n: any) => n.name === name);
 
@@ -51,14 +43,14 @@ beforeAll(async () => {
   platform = await startPlatform({ FALAJ_NODE_CERT_MS: '10000', FALAJ_NODE_LEASE_CERT_MS: '10000', FALAJ_RATE_ENROL_PER_MINUTE: '0' });
   admin = api(platform.ready, platform.ready.admin_token);
   await makeZone(platform.ready, platform.ready.zone);
-}, 120_000);
+});
 
 afterAll(async () => {
   for (const w of workers) w.kill('SIGTERM');
   await Promise.all(workers.map((w) => w.exitCode ?? new Promise((done) => w.once('exit', done))));
   await platform.stop();
   rmSync(dir, { recursive: true, force: true });
-}, 60_000);
+});
 
 /** What a listener shows to whoever calls. */
 function certificateAt(endpoint: string): Promise<X509Certificate> {
@@ -75,16 +67,16 @@ function certificateAt(endpoint: string): Promise<X509Certificate> {
 test('a model is served on through two renewals', async () => {
   const tenant = await makeTenant(platform.ready);
   // Models are served in the pool `default`: the platform's own machine, whose certificate is not renewed, must not get this one.
-  const own = await until('the platform\'s own machine', async () => must(await admin.get('/v1/nodes?pool=default'), 200).data[0]);
+  const own = await eventually('the platform\'s own machine', async () => must(await admin.get('/v1/nodes?pool=default'), 200).data[0]);
   must(await admin.post(`/v1/nodes/${own.node_id}/drain`, { reason: 'drill' }), 200);
   const m = await machine('m-serve', 'default');
-  await until('the machine registers', () => nodeOf('m-serve'));
+  await eventually('the machine registers', () => nodeOf('m-serve'));
   const { dataset_id } = await upload(tenant.api, digitsCsv, 'digits');
   const job = await train(tenant.api, dataset_id, { epochs: 1 });
   const model = must(await tenant.api.post('/v1/models', { name: 'digits', job_id: job.job_id }), 201);
   const deployed = must(await tenant.api.post('/v1/deployments', { name: 'digits', model_id: model.model_id }), 201);
   const path = '/v2/models/digits';
-  await until('the model is ready', async () => ((await tenant.api.get(`${path}/ready`)).status === 200 ? true : undefined), 60_000);
+  await eventually('the model is ready', async () => ((await tenant.api.get(`${path}/ready`)).status === 200 ? true : undefined));
   const name = must(await tenant.api.get(path), 200).inputs[0].name;
   const inputs = [{ name, shape: [1, 64], datatype: 'FP32', data: digitRows(1)[0]!.features }];
   const ask = (): Promise<any> => tenant.api.post(`${path}/infer`, { inputs });
@@ -98,10 +90,10 @@ test('a model is served on through two renewals', async () => {
   const machines = new X509Certificate(readFileSync(m.cert));
   expect(machines.keyUsage, 'the machine calls and cannot serve').toEqual(['1.3.6.1.5.5.7.3.2']);
   expect(machines.publicKey.equals(first.publicKey)).toBe(false);
-  const shown = await until('two renewals', async () => {
+  const shown = await eventually('two renewals', async () => {
     const now = await certificateAt(endpoint);
     return seen.add(now.serialNumber).size >= 3 && Date.now() > Date.parse(first.validTo) + 2000 ? now : undefined;
-  }, 40_000);
+  });
   expect((await ask()).status).toBe(200);
   expect(shown.publicKey.equals(first.publicKey), 'the process keeps its key').toBe(true);
   expect(Date.parse(shown.validTo)).toBeGreaterThan(Date.now() - 1000);
@@ -124,8 +116,8 @@ test('a model is served on through two renewals', async () => {
   const killed = Object.keys(pids).filter((program) => /^(api|keyd.*)$/.test(program));
   expect(killed).toHaveLength(2);
   for (const program of killed) process.kill(pids[program], 'SIGKILL');
-  await until('the API comes back and the model answers', async () => ((await ask().catch(() => undefined))?.status === 200 ? true : undefined), 60_000);
-  await until('renewals go on', () => (events() > before ? true : undefined), 60_000);
+  await eventually('the API comes back and the model answers', async () => ((await ask().catch(() => undefined))?.status === 200 ? true : undefined));
+  await eventually('renewals go on', () => (events() > before ? true : undefined));
   expect((await ask()).status).toBe(200);
   must(await tenant.api.delete(`/v1/deployments/${deployed.deployment_id}`), 204);
   await waitJob(tenant.api, deployed.job_id, ['CANCELLED', 'COMPLETED', 'FAILED'], 60_000);
@@ -136,7 +128,7 @@ test('a model is served on through two renewals', async () => {
 test('a worker enrols, renews while a job runs, and quarantine moves the job', async () => {
   const tenant = await makeTenant(platform.ready);
   const a = await machine('m-a');
-  const node = await until('the machine registers', () => nodeOf('m-a')).catch((error: Error) => { throw new Error(`${error.message}\n${readFileSync(a.log, 'utf8').slice(-2000)}`); });
+  const node = await eventually('the machine registers', () => nodeOf('m-a')).catch((error: Error) => { throw new Error(`${error.message}\n${readFileSync(a.log, 'utf8').slice(-2000)}`); });
   expect(node.state).toBe('READY');
   expect(statSync(a.key).mode & 0o777).toBe(0o600);
   const first = new X509Certificate(readFileSync(a.cert));

@@ -61,7 +61,7 @@ async function othersLive(): Promise<void> {
 beforeAll(async () => {
   flooding = await makeTenant(ready);
   other = await makeTenant(ready);
-}, 60_000);
+});
 afterEach(release);
 
 test('completions that stand still hold up nobody, and say how far they are', async () => {
@@ -101,7 +101,7 @@ test('a content that is refused in the background says why', async () => {
   expect(end).toMatchObject({ state: 'REFUSED', version: 0 });
   expect(end.failure).toContain('row 3');
   must(await flooding.api.post(`/v1/uploads/${id}/completion`), 409);
-}, 120_000);
+});
 
 test('calls that stand still hold up nobody', async () => {
   const project = must(await flooding.api.post('/v1/projects', { name: 'held' }), 201);

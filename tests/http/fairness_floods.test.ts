@@ -26,8 +26,8 @@ beforeAll(async () => {
   await makeZone(ready, ready.zone);
   flooding = await makeTenant(ready);
   other = await makeTenant(ready);
-}, 120_000);
-afterAll(() => platform.stop(), 60_000);
+});
+afterAll(() => platform.stop());
 
 /** A job that no machine takes, so its stream has no end. */
 async function waitingJob(by: Api): Promise<string> {
@@ -63,7 +63,7 @@ test('streams of one tenant leave room for those of another, and their places ar
     again.destroy();
     return again.statusCode === 200;
   });
-}, 120_000);
+});
 
 test('streams and calls of a tenant count together, and nobody else has less for it', async () => {
   const [own, others] = [await waitingJob(flooding.api), await waitingJob(other.api)];
@@ -80,7 +80,7 @@ test('streams and calls of a tenant count together, and nobody else has less for
   await answered(other.api, others);
   for (const r of open) r.destroy();
   await eventually('a place that was given back', async () => (await flooding.api.get(`/v1/jobs/${own}`)).status === 200);
-}, 120_000);
+});
 
 test('a flood of sign-ins to one tenant stops its own, from wherever, and nobody else\'s', async () => {
   const nobody = api(ready, null);
@@ -163,7 +163,7 @@ test('questions of a device count for the tenant that it asks to enter', async (
   const signed = await eventually('a sign-in', async () => {
     const r = await nobody.post('/v1/auth/login', { tenant: flooding.tenant.name, name: 'decides', password });
     return r.status === 200 ? r : undefined;
-  }, 120_000);
+  });
   const headers = { cookie: signed.headers.get('set-cookie')!.split(';')[0]!, 'x-csrf-token': signed.json.csrf_token,
     'sec-fetch-site': 'same-origin' };
   const { device_code, user_code } = must(await nobody.post('/v1/auth/device', { client: 'a laptop' }), 200);
@@ -186,7 +186,7 @@ test('silent connections from one address close the door to nobody', async () =>
   await eventually('those above the limit are ended', () => ended >= SILENT - CONNECTIONS);
   await answered(other.api, job);
   for (const s of open) s.destroy();
-}, 120_000);
+});
 
 /** A connection to the machines' listener that says nothing; `ended` counts those that the listener ends. */
 function silentAtMachines(localAddress: string, ended: () => void): Socket {

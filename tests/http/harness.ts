@@ -213,8 +213,11 @@ export function must<T = any>(reply: Reply, status: number): T {
   return reply.json as T;
 }
 
-/** Looks until there is something; the limit is for a machine that is slow and busy, not a promise. */
-export async function eventually<T>(what: string, look: () => Promise<T | undefined | false> | T | undefined | false, timeoutMs = 60_000): Promise<T> {
+/** How long a test looks for something: for a machine that is slow and busy, not a promise. */
+export const PATIENCE_MS = 60_000;
+
+/** Looks until there is something. */
+export async function eventually<T>(what: string, look: () => Promise<T | undefined | false> | T | undefined | false, timeoutMs = PATIENCE_MS): Promise<T> {
   for (const until = Date.now() + timeoutMs; ; await sleep(50)) {
     const found = await look();
     if (found !== undefined && found !== false) return found;
@@ -235,7 +238,7 @@ export async function makeZone(ready: Ready, code: string): Promise<void> {
 }
 
 /** The worker asks again and again until its zone is there; then it is a node. */
-export async function waitNode(ready: Ready, timeoutMs = 30_000): Promise<any> {
+export async function waitNode(ready: Ready, timeoutMs = PATIENCE_MS): Promise<any> {
   for (const until = Date.now() + timeoutMs; ; await sleep(100)) {
     const nodes = must(await api(ready, ready.admin_token).get('/v1/nodes'), 200).data;
     if (nodes.length > 0) return nodes[0];

@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { digitsCsv, upload } from './client.ts';
-import { api, binary, makePerson, makeTenant, must, waitNode, type Api, type Ready } from './harness.ts';
+import { api, binary, makePerson, makeTenant, must, waitNode, PATIENCE_MS, type Api, type Ready } from './harness.ts';
 
 const ready: Ready = inject('falaj');
 const admin: Api = api(ready, ready.admin_token);
@@ -17,7 +17,7 @@ afterAll(() => stopped.forEach((pid) => process.kill(pid, 'SIGCONT')));
 const health = async (): Promise<any> => must(await admin.get('/v1/system/health'), 200);
 const part = (h: any, name: string): any => h.components.find((c: any) => c.name === name);
 const fact = (h: any, name: string, of: string): number | undefined => part(h, name).facts.find((f: any) => f.name === of)?.value;
-async function until(what: string, ok: (h: any) => boolean, ms = 40_000): Promise<any> {
+async function until(what: string, ok: (h: any) => boolean, ms = PATIENCE_MS): Promise<any> {
   for (const end = Date.now() + ms; ; await sleep(250)) {
     const h = await health();
     if (ok(h)) return h;
@@ -43,7 +43,7 @@ test('all is well and measured', async () => {
   const first = h.uptime_s;
   await until('the uptime grows', (x) => x.uptime_s > first);
   expect(first).toBeLessThan(600);
-}, 60_000);
+});
 
 test('the queue is counted', async () => {
   const owner = (await makeTenant(ready)).api;
@@ -65,7 +65,7 @@ test('a Redis that stands still is down, and the route answers', async () => {
   process.kill(pid, 'SIGSTOP');
   stopped.push(pid);
   const from = Date.now(), h = await health();
-  expect(Date.now() - from).toBeLessThan(5000);
+  expect(Date.now() - from).toBeLessThan(PATIENCE_MS / 2); // it would stand still for ever
   expect(part(h, 'redis')).toMatchObject({ state: 'down' });
   expect(part(h, 'redis')).not.toHaveProperty('latency_ms');
   expect(h.state).toBe('degraded');
@@ -76,7 +76,7 @@ test('a Redis that stands still is down, and the route answers', async () => {
   expect(cli.out).toMatch(/redis\s.*down/);
   process.kill(pid, 'SIGCONT');
   await until('Redis is back', (x) => part(x, 'redis').state === 'ok');
-}, 60_000);
+});
 
 test('keys and a scheduler that stand still are told', async () => {
   const keyd = pidOf(`keyd-${ready.zone}`) ?? pidOf('keyd'), scheduler = pidOf('scheduler');
@@ -89,7 +89,7 @@ test('keys and a scheduler that stand still are told', async () => {
   expect(fact(h, 'scheduler', 'round_age_ms')).toBeGreaterThanOrEqual(10_000);
   for (const pid of [keyd, scheduler]) process.kill(pid, 'SIGCONT');
   await until('all is back', (x) => x.state === 'ok');
-}, 120_000);
+});
 
 test('no thread but the one that waits for signals takes one that would end falaj-api', () => {
   const asked = 0x4003n; // SIGHUP, SIGINT, SIGTERM
@@ -114,7 +114,7 @@ test('on SIGHUP the settings that may change are read again, all of them or none
     process.kill(pidOf('api'), 'SIGHUP');
   };
   const becomes = async (wanted: number): Promise<void> => {
-    for (const end = Date.now() + 30_000; (await days()) !== wanted; await sleep(50))
+    for (const end = Date.now() + PATIENCE_MS; (await days()) !== wanted; await sleep(50))
       if (Date.now() > end) throw new Error(`${await days()} days, not ${wanted}, after 30 s`);
   };
   await becomes(365);
@@ -122,7 +122,7 @@ test('on SIGHUP the settings that may change are read again, all of them or none
   await becomes(90);
   const log = resolve(ready.data_dir, 'log/api.log');
   read('keys.rotate_days = 30', 'keys.destroy_days = soon');
-  for (const end = Date.now() + 30_000; !readFileSync(log, 'utf8').includes('config.refused'); await sleep(50))
+  for (const end = Date.now() + PATIENCE_MS; !readFileSync(log, 'utf8').includes('config.refused'); await sleep(50))
     if (Date.now() > end) throw new Error(`not refused: ${readFileSync(log, 'utf8').split('\n').filter((l) => !l.includes('http.request')).slice(-8).join('\n')}`);
   expect(await days()).toBe(90);
   read();

@@ -10,7 +10,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { deref, fetchDocument, isPublic, isWorkerRoute, jsonBody, operations, sample, type Document, type Operation, type Schema } from './contract.ts';
-import { api, makePerson, makeTenant, makeZone, must, waitJob, type Api, type Options, type Ready, type Reply } from './harness.ts';
+import { api, eventually, makePerson, makeTenant, makeZone, must, waitJob, type Api, type Options, type Ready, type Reply } from './harness.ts';
 import { image } from './image.ts';
 
 const ready: Ready = inject('falaj');
@@ -154,7 +154,7 @@ async function makeDeleted(): Promise<Api> {
   const asked = must(await platform.post(`/v1/tenants/${tenant.tenant_id}/delete`, { reason: 'the contract ended' }), 202);
   for (const officer of officers) must(await officer.post(`/v1/approvals/${asked.approval_id}/approve`, {}), 200);
   expect(must(await platform.get(`/v1/tenants/${tenant.tenant_id}`), 200).state).toBe('DELETING');
-  for (let i = 0; i < 60 && (await gone.get('/v1/me')).status === 200; i++) await new Promise((wake) => setTimeout(wake, 100));
+  await eventually('nobody of it is served', async () => (await gone.get('/v1/me')).status !== 200);
   return gone;
 }
 
@@ -163,7 +163,7 @@ beforeAll(async () => {
   one = await makeSide();
   two = await makeSide();
   deleted = await makeDeleted();
-}, 120_000);
+});
 
 const absentOf = (name: string, value: string): string => {
   if (/_[0-9a-f]{32}$/.test(value)) return value.replace(/[0-9a-f]{32}$/, 'f'.repeat(32));

@@ -5,7 +5,7 @@ import tls from 'node:tls';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { psql } from './client.ts';
-import { api, makePerson, makeTenant, makeZone, must, some, type Api, type Ready } from './harness.ts';
+import { api, makePerson, makeTenant, makeZone, must, some, PATIENCE_MS, type Api, type Ready } from './harness.ts';
 import { machineCall, Pki, workerListener, type Answer, type Pair } from './pki.ts';
 
 const ready: Ready = inject('falaj');
@@ -42,7 +42,7 @@ async function nodeOf(name: string): Promise<any> {
 
 /** The first event of the platform's log that is found so, once it has its number. */
 async function logged(query: string): Promise<any> {
-  for (const end = Date.now() + 20_000; ; await new Promise((done) => setTimeout(done, 200))) {
+  for (const end = Date.now() + PATIENCE_MS; ; await new Promise((done) => setTimeout(done, 200))) {
     const [found] = must(await admin.get(`/v1/audit/events?${query}`), 200).data;
     if (found) return found.event;
     if (Date.now() > end) throw new Error(`no event within 20 s: ${query}`);
@@ -218,7 +218,7 @@ describe('enrolment', () => {
     must(await ask(used.token), 200);
     for (let i = 0; i < 5; i++) expect((await ask(used.token)).status).toBe(401);
     const wanted = ['malformed', 'unknown', 'name', 'place', 'address', 'expired', 'revoked', 'used', 'taken'];
-    for (const end = Date.now() + 30_000; ; await new Promise((done) => setTimeout(done, 500))) {
+    for (const end = Date.now() + PATIENCE_MS; ; await new Promise((done) => setTimeout(done, 500))) {
       const all = must(await admin.get('/v1/audit/events?action=node.enrol&outcome=denied&page_size=200'), 200).data.map((x: any) => x.event);
       const missing = wanted.filter((why) => !all.some((x: any) => x.details?.reason === why));
       const mine = all.filter((x: any) => x.resource.id === used.join_token_id);
@@ -231,7 +231,7 @@ describe('enrolment', () => {
       }
       if (Date.now() > end) throw new Error(`not in the log within 30 s: ${missing.join(' ')}, ${tries} tries; ${JSON.stringify(all[0])}`);
     }
-  }, 40_000);
+  });
 
   test.each(['../x', 'a/b', 'A', '.a', '-a', 'a b', '', 'a\u0000b', 'x'.repeat(64), 'ä', 'a%2fb', 'a:b', 'a?b', 'a#b'])('the name %j is refused', async (bad) => {
     vectors++;
@@ -299,7 +299,7 @@ describe('renewal and quarantine', () => {
     must(await admin.post(`/v1/nodes/${id}/release`, { reason: 'looked into it' }), 200);
     expect((await register(who, 'quarantine-1')).status).toBe(200);
     expect((await nodeOf('quarantine-1')).state).toBe('READY');
-  }, 40_000);
+  });
 
   test('drain and undrain, with what runs; wrong states are conflicts', async () => {
     const who = await enrol('drain-1');
@@ -318,7 +318,7 @@ describe('renewal and quarantine', () => {
     const node_id = (await back()).json.node_id;
     const lost = async (): Promise<void> => {
       psql(ready, `UPDATE node SET last_seen_at = now() - interval '1 hour' WHERE node_id = '${node_id.slice(4)}'`);
-      for (const end = Date.now() + 20_000; (await nodeOf('drain-2')).state !== 'LOST'; await new Promise((done) => setTimeout(done, 100)))
+      for (const end = Date.now() + PATIENCE_MS; (await nodeOf('drain-2')).state !== 'LOST'; await new Promise((done) => setTimeout(done, 100)))
         if (Date.now() > end) throw new Error('not lost within 20 s');
     };
     must(await admin.post(`/v1/nodes/${node_id}/drain`, { reason: 'new fans' }), 200);
@@ -332,7 +332,7 @@ describe('renewal and quarantine', () => {
     await lost();
     expect((await back()).status).toBe(200);
     expect((await nodeOf('drain-2')).state).toBe('READY');
-  }, 60_000);
+  });
 
   test('an operator of a zone acts there and nowhere else', async () => {
     const who = await enrol('zoned-1');

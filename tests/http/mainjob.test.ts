@@ -22,7 +22,7 @@ beforeAll(async () => {
   datasetId = (await upload(t.api, digitsCsv, 'digits')).dataset_id;
   done = await train(t.api, datasetId);
   modelId = must(await t.api.post('/v1/models', { name: 'digits', job_id: done.job_id }), 201).model_id;
-}, 120_000);
+});
 
 describe('an upload', () => {
   const bad: [string, string, RegExp][] = [
@@ -118,7 +118,7 @@ describe('a served model', () => {
     const meta = must(await t.api.get(path), 200);
     input = meta.inputs[0].name;
     expect(meta.name).toBeTruthy();
-  }, 90_000);
+  });
 
   const ask = (inputs: unknown, extra: Record<string, unknown> = {}) => t.api('POST', `${path}/infer`, { body: { id: 'a1', inputs, ...extra } });
   const tensor = (rows: number[][], over: Record<string, unknown> = {}) => [{ name: input, shape: [rows.length, 64], datatype: 'FP32', data: rows.flat(), ...over }];

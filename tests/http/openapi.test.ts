@@ -56,7 +56,7 @@ describe('the OpenAPI document', () => {
     ].join('\n'));
     await tool('tsc', '--noEmit', '--strict', '--skipLibCheck', '--target', 'ES2022', '--module', 'NodeNext', '--moduleResolution',
       'NodeNext', '--allowImportingTsExtensions', resolve(scratch, 'use.mts'));
-  }, 120_000);
+  });
 
   // Once started, an upload's completion goes on as one, however often it is asked for: the path names what is made.
   const onceByItsPath = ['/v1/uploads/{upload_id}/completion'];

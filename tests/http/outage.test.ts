@@ -16,7 +16,7 @@ let datasetId: string;
 beforeAll(async () => {
   t = await makeTenant(ready);
   datasetId = (await upload(t.api, digitsCsv, 'digits')).dataset_id;
-}, 60_000);
+});
 
 /** Processes are started again under new ids; falaj dev writes them down. */
 const pidOf = (name: string): number => JSON.parse(readFileSync(resolve(ready.data_dir, 'dev.json'), 'utf8')).pids[name];
@@ -154,7 +154,7 @@ describe('Redis', () => {
     expect((await reads.stop()).length).toBeGreaterThan(5);
     expect((await writes.stop()).length).toBeGreaterThan(5);
     await whole();
-  }, 60_000);
+  });
 });
 
 describe('The key daemon', () => {
@@ -175,7 +175,7 @@ describe('The key daemon', () => {
     expect(content.status, content.text.slice(0, 200)).toBe(200);
     expect(content.text === digitsCsv, 'the first version is as it was uploaded').toBe(true);
     await whole();
-  }, 120_000);
+  });
 
   test('hangs: an upload gives up in time and says so', async () => {
     signal('keyd', 'SIGSTOP');
@@ -192,7 +192,7 @@ describe('The key daemon', () => {
     }
     await until(() => send(idempotencyKey()), 201);
     await train(t.api, datasetId, { dataset_version: 1, epochs: 2 });
-  }, 120_000);
+  });
 });
 
 test('the record of it all is signed, and no quota is held by what has ended', async () => {
@@ -201,4 +201,4 @@ test('the record of it all is signed, and no quota is held by what has ended', a
   expect(head.size).toBeGreaterThan(10);
   const quotas = must(await t.api.get('/v1/quotas'), 200).data;
   for (const resource of ['jobs', 'slots']) expect(quotas.find((q: any) => q.resource === resource).used, resource).toBe(0);
-}, 120_000);
+});

@@ -40,7 +40,7 @@ beforeAll(async () => {
       callers[role] = api(ready, must(await from.post('/v1/api-tokens', { name: 'rbac', user_id: user.user_id }), 201).token);
     }
   }
-}, 60_000);
+});
 
 const needed = (op: Operation): string | undefined =>
   /Needs the permission ([a-z-]+:[a-z-]+)/.exec((doc.paths[op.path] as any)[op.method.toLowerCase()].description ?? '')?.[1];
@@ -99,10 +99,9 @@ describe('grants', () => {
       expect(reply.status).toBe(403);
       expect(reply.text).toMatch(/holds? the permission [a-z]+:[a-z-]+/);
       expect([403, 409]).toContain((await from.post(`/v1/api-tokens/${early.token_id}/rotate`, { overlap_seconds: 60 })).status);
-      for (const until = Date.now() + 5000; (await api(ready, early.token).get('/v1/me')).status !== 401; await new Promise((d) => setTimeout(d, 100)))
-        expect(Date.now(), 'the early token still works').toBeLessThan(until);
+      await eventually('the early token is refused', async () => (await api(ready, early.token).get('/v1/me')).status === 401);
     }
-  }, 30_000);
+  });
   test('a revoked token is dead, a scoped one does less', async () => {
     const made = must(await callers['ml-engineer']!.post('/v1/api-tokens', { name: 'scoped', scopes: ['job:read'] }), 201);
     const scoped = api(ready, made.token);
@@ -110,5 +109,5 @@ describe('grants', () => {
     expect((await scoped.get('/v1/datasets')).status).toBe(403);
     expect((await callers['ml-engineer']!.delete(`/v1/api-tokens/${made.token_id}`)).status).toBe(204);
     await eventually('the revoked token is refused', async () => (await scoped.get('/v1/jobs')).status === 401);
-  }, 90_000);
+  });
 });

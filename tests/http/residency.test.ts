@@ -6,7 +6,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { digitsCsv, upload } from './client.ts';
-import { api, makePerson, makeTenant, must, problemOf, some, startPlatform, waitJob, type Api, type Platform, type Ready } from './harness.ts';
+import { api, makePerson, makeTenant, must, problemOf, some, startPlatform, waitJob, PATIENCE_MS, type Api, type Platform, type Ready } from './harness.ts';
 
 const AE = 'ae-dxb-1';
 const DE = 'de-fra-1';
@@ -71,11 +71,11 @@ beforeAll(async () => {
   t = await makeTenant(ready, `t-${canary.slice(7)}`, AE);
   officers = [await person(t.api, 'compliance-officer'), await person(t.api, 'compliance-officer')];
   monitor = watchRedis();
-  for (const until = Date.now() + 30_000; (await admin.get('/v1/nodes')).json.data.length < 2; ) {
+  for (const until = Date.now() + PATIENCE_MS; (await admin.get('/v1/nodes')).json.data.length < 2; ) {
     if (Date.now() > until) throw new Error('no two machines');
     await new Promise((done) => setTimeout(done, 100));
   }
-}, 120_000);
+});
 
 afterAll(async () => {
   monitor?.stop();
@@ -253,7 +253,7 @@ describe('a transfer policy', () => {
     const job = must(await trainIn(DE), 201);
     const ended = await waitJob(t.api, job.job_id);
     expect(ended, ended.message).toMatchObject({ state: 'COMPLETED', zone: DE });
-  }, 60_000);
+  });
 
   test('revoked: nothing crosses or runs there any more', async () => {
     must(await officers[1]!.post(`/v1/transfer-policies/${policy.policy_id}/revoke`), 200);
@@ -328,7 +328,7 @@ test('canaries of a home zone are found in no blob, no queue, no log and no fold
   };
   for (const dir of ['blobs', 'log', 'redis', `worker-${DE}`]) walk(join(ready.data_dir, dir));
   expect(files).toBeGreaterThan(5);
-}, 60_000);
+});
 
 test('200 random places: none forbidden is leased', async () => {
   const jobs: { name: string; kind: string; zone?: string }[] = [];
@@ -340,4 +340,4 @@ test('200 random places: none forbidden is leased', async () => {
   const bad = await platformSql(`SELECT count(*) FROM attempt a JOIN job j USING (tenant_id, job_id) JOIN node n ON n.node_id = a.node_id
     WHERE (j.zone IS NOT NULL AND j.zone <> n.zone) OR n.zone NOT IN ('${AE}', '${DE}')`);
   expect(bad).toEqual(['0']);
-}, 60_000);
+});

@@ -30,7 +30,7 @@ beforeAll(async () => {
   child = spawn(binary('falaj-api'), [`--config=${resolve(ready.data_dir, 'etc/api.conf')}`, `--api.port=${port}`, '--api.worker_port=0'],
     { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, FALAJ_RATE_PRINCIPAL_PER_MINUTE: '0', FALAJ_RATE_ADDRESS_PER_MINUTE: '0', FALAJ_LOG_LEVEL: 'error' } });
   await until(() => api(other, owner).get('/v1/me').catch(() => ({ status: 0 }) as any), 200, 30_000);
-}, 60_000);
+});
 
 afterAll(async () => {
   child.kill('SIGTERM');
@@ -46,10 +46,11 @@ async function deadAfter(by: Ready): Promise<number> {
   const from = Date.now();
   for (const call of both)
     for (;;) {
+      const asked = Date.now() - from; // its answer may take its time
       const { status } = await call.get('/v1/me');
       if (status === 401) break;
       expect([200, 401]).toContain(status);
-      expect(Date.now() - from, 'it is still believed').toBeLessThan(DEAD_MS);
+      expect(asked, 'it is still believed').toBeLessThan(DEAD_MS);
       await sleep(50);
     }
   return Date.now() - from;
@@ -58,7 +59,7 @@ async function deadAfter(by: Ready): Promise<number> {
 test('a revoked token is dead in both, whichever revoked it', async () => {
   const times = [await deadAfter(ready), await deadAfter(other)];
   console.log(`dead in both after ${times.join(' and ')} ms`);
-}, 30_000);
+});
 
 test('without Redis too', async () => {
   let down = true;
@@ -79,4 +80,4 @@ test('without Redis too', async () => {
     down = false;
     await killed;
   }
-}, 60_000);
+});

@@ -57,7 +57,7 @@ test('a stalled model holds up no other route, and its calls are answered when i
     expect(await pending(admin), 'and all of them still wait').toBe(CALLS);
   });
   for (const reply of await Promise.all(calls)) must(reply, 200);
-}, 120_000);
+});
 
 test('who leaves takes the call of the model along', async () => {
   await connected(ready, deployment.job_id, CALLS, infer);
@@ -74,7 +74,7 @@ test('who leaves takes the call of the model along', async () => {
     await untilPending(admin, 0);
   });
   must(await infer(), 200);
-}, 90_000);
+});
 
 test('a stop answers calls that wait for a model, and a SIGHUP meanwhile does not end it', async () => {
   await connected(ready, deployment.job_id, CALLS, infer);
@@ -91,7 +91,7 @@ test('a stop answers calls that wait for a model, and a SIGHUP meanwhile does no
   });
   for (let tries = 0; tries < 1200 && pidOfApi() === pid; tries++) await sleep(25);
   await until(() => infer().catch((e: Error) => ({ status: 0, text: e.message })), 200, 30_000);
-}, 120_000);
+});
 
 test('calls that come together are computed together, more than the API has handlers', async () => {
   await connected(ready, deployment.job_id, CALLS, infer);
@@ -107,4 +107,4 @@ test('calls that come together are computed together, more than the API has hand
   const told = lines.map((l) => /answered (\d+) requests .* of at most (\d+) requests/.exec(l)).find((m) => m !== null);
   expect(told, lines.join('\n')).toBeTruthy();
   expect(Number(told![2])).toBeGreaterThan(4);
-}, 90_000);
+});

@@ -6,7 +6,7 @@ import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, inject, test } from "vitest";
 import { digitRows, digitsCsv, train, until, upload } from "./client.ts";
-import { api, makeTenant, must, problemOf, type Api, type Reply, type Ready } from "./harness.ts";
+import { api, makeTenant, must, problemOf, PATIENCE_MS, type Api, type Reply, type Ready } from "./harness.ts";
 import { connected, stalled, untilPending } from "./stall.ts";
 
 const ready: Ready = inject("falaj");
@@ -64,7 +64,7 @@ function binary(rows: number, parameters: object = {}): Promise<Reply> {
 
 /** The one that serves besides those: what trained has ended. */
 async function newChild(known: number[]): Promise<number> {
-  for (const end = Date.now() + 30_000; ; await sleep(50)) {
+  for (const end = Date.now() + PATIENCE_MS; ; await sleep(50)) {
     const found = children().filter((p) => !known.includes(p));
     if (found.length === 1) return found[0]!;
     expect(Date.now(), `children ${found}`).toBeLessThan(end);
@@ -102,7 +102,7 @@ test("a full queue refuses with 429 and when to come again, and answers what it 
     expect(r.json.error).toContain("as many requests waiting as it may");
   }
   for (const r of answered) expect(r.json.outputs[0].shape[0]).toBe(FEW);
-}, 120_000);
+});
 
 test("who may not wait for so long is refused with 503, and who may is answered", async () => {
   const queue = { max_queue_size: 4096, max_queue_delay_microseconds: 0 };

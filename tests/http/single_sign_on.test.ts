@@ -120,7 +120,7 @@ beforeAll(async () => {
     group_roles: [{ group: 'engineers', role: 'ml-engineer' }, { group: 'readers', role: 'viewer' }] }), 201);
   expect(JSON.stringify(made)).not.toContain('odd');
   expect(made.has_secret).toBe(true);
-}, 60_000);
+});
 
 afterAll(async () => {
   await fake?.stop();
@@ -292,7 +292,7 @@ describe('a provider that answers', () => {
     landed(await login(at({})), what, ['refused', 'provider']);
     expect(fake.count('/elsewhere')).toBe(0);
     goodToken();
-  }, 20_000);
+  });
   test.each([
     ['another issuer', () => metadata({ issuer: 'https://evil.example' })], ['no issuer', () => metadata({ issuer: undefined })], ['no token endpoint', () => metadata({ token_endpoint: undefined })],
     ['an endpoint over plain HTTP elsewhere', () => metadata({ token_endpoint: 'http://192.0.2.1/t' })], ['a file', () => metadata({ jwks_uri: 'file:///etc/passwd' })], ['script', () => metadata({ authorization_endpoint: 'javascript:alert(1)' })],

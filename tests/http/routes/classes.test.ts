@@ -15,7 +15,7 @@ const refused = async (over: object): Promise<any> => {
 beforeAll(async () => {
   admin = api(ready, ready.admin_token);
   tenant = (await makeTenant(ready)).api;
-}, 60_000);
+});
 
 describe('a priority class', () => {
   test('is made, changed, read and removed by the platform alone; jobs name one that is there', async () => {

@@ -15,7 +15,7 @@ beforeAll(async () => {
   adminMe = must(await admin.get('/v1/me'), 200);
   second = await makePerson(ready, admin, 'tenant-admin', 'Second Sultan');
   projectId = must(await admin.post('/v1/projects', { name: 'speech' }), 201).project_id;
-}, 60_000);
+});
 
 test('the newest change is told at once, and again when the log has numbered it', async () => {
   const path = `/v1/projects/${projectId}`;

@@ -94,7 +94,7 @@ test('what serves already is no roll, and ends one that has not turned', async (
   expect(back.roll_error).toContain('taken back');
   await waitJob(t.api, next_job_id, ['CANCELLED'], 60_000);
   must(await ask(), 200);
-}, 120_000);
+});
 
 test('a version that cannot be loaded leaves the old one serving and says why', async () => {
   const which = `model_id = '${model.slice(4)}' AND version = 3`;

@@ -45,7 +45,7 @@ beforeAll(async () => {
   blue = must(await admin.post('/v1/projects', { name: 'blue' }), 201);
   viewer = await person('viewer');
   engineer = await person('ml-engineer', red.project_id);
-}, 60_000);
+});
 
 describe('an environment', () => {
   test('is imported by a job, which waits for a machine that runs programs, with that reason', async () => {

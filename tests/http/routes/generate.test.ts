@@ -120,7 +120,7 @@ test('bad input is named, and nobody else sees the model', async () => {
     expect((await other.api('POST', `${path}/${at}`, { body: ask('x') })).status).toBe(404);
   expect((await generate(ask('x'), t.api, `${path}/versions/2`)).status).toBe(404);
   expect(must(await t.api.get('/v2'), 200).extensions).toContain('generate');
-}, 60_000);
+});
 
 test('who leaves gives the place back, and who asks for more than may wait is told to come again', async () => {
   const long = ask('the ', { max_tokens: CONTEXT - 4, temperature: 1 });
@@ -142,7 +142,7 @@ test('who leaves gives the place back, and who asks for more than may wait is to
   }
   expect(refused?.headers['retry-after']).toBe('1');
   must(await generate(ask('the ', { max_tokens: 1 })), 200);
-}, 60_000);
+});
 
 test('falaj generate shows the text, whole, as it is made, and as JSON', async () => {
   const env = { ...process.env, FALAJ_URL: ready.api_url, FALAJ_TOKEN: t.token };
@@ -155,7 +155,7 @@ test('falaj generate shows the text, whole, as it is made, and as JSON', async (
   const hot = ['the ', '--temperature', '3', '--seed', '5', '--top-k', '50', '--top-p', '0.9', '--max-tokens', '9'];
   expect(await falaj(...hot, '--stream')).toBe(await falaj(...hot));
   expect(JSON.parse(await falaj('the water of ', '--max-tokens', '1', '-o', 'json')).generated_tokens).toBe(1);
-}, 60_000);
+});
 
 test('calls are counted, and the settings of a decoder are the deployment\'s', async () => {
   const stats = must(await t.api.get(`/v1/deployments/${deployment.deployment_id}/stats`), 200);

@@ -17,7 +17,7 @@ beforeAll(async () => {
   const model = must(await t.api.post('/v1/models', { name: 'small', job_id: job.job_id }), 201);
   must(await t.api.post('/v1/deployments', { name: 'small', model_id: model.model_id }), 201);
   await until(() => t.api.get('/v2/models/small/ready'), 200, 60_000);
-}, 120_000);
+});
 
 const infer = (datatype: string, data: unknown, path = '/v2/models/small'): Promise<Reply> =>
   t.api('POST', `${path}/infer`, { body: { inputs: [{ name: 'input', shape: [1, 64], datatype, data }] } });

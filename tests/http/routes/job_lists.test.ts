@@ -31,7 +31,7 @@ beforeAll(async () => {
   await submit(second, 'waits-2', { pool: 'no-machines', zone: ready.zone });
   await submit(second, 'given up 100%', { pool: 'no-machines' });
   must(await second.post(`/v1/jobs/${ids['given up 100%']}/cancel`, {}), 200);
-}, 90_000);
+});
 
 describe('the list of jobs', () => {
   test('by each filter', async () => {

@@ -12,7 +12,7 @@ const state = async (id: string): Promise<any> => must(await tenant.get(`/v1/job
 
 beforeAll(async () => {
   tenant = (await makeTenant(ready)).api;
-}, 60_000);
+});
 
 describe('a job', () => {
   test('that begins later waits for its time, and says so', async () => {

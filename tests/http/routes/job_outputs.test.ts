@@ -13,7 +13,7 @@ beforeAll(async () => {
   other = (await makeTenant(ready)).api;
   job = must(await admin.post('/v1/jobs', { name: 'nothing', kind: 'noop' }), 201).job_id;
   await waitJob(admin, job);
-}, 90_000);
+});
 
 describe('the outputs of a job', () => {
   test('are none where it made nothing', async () => {

@@ -11,7 +11,7 @@ const attempts = async (id: string): Promise<any[]> => must(await tenant.get(`/v
 
 beforeAll(async () => {
   tenant = (await makeTenant(ready)).api;
-}, 60_000);
+});
 
 describe('a job with a retry', () => {
   test('is tried again after a cause that it lists, and says of each attempt why it failed', async () => {

@@ -11,7 +11,7 @@ let job: string;
 beforeAll(async () => {
   tenant = (await makeTenant(ready)).api;
   job = (await train(tenant, (await upload(tenant, digitsCsv, 'digits')).dataset_id)).job_id;
-}, 90_000);
+});
 
 const lines = async (query: string): Promise<any[]> => must(await tenant.get(`/v1/jobs/${job}/logs?${query}`), 200).data;
 

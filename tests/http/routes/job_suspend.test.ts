@@ -12,7 +12,7 @@ const act = (id: string, verb: string) => tenant.post(`/v1/jobs/${id}/${verb}`, 
 
 beforeAll(async () => {
   tenant = (await makeTenant(ready)).api;
-}, 60_000);
+});
 
 describe('a job', () => {
   test('that waits is put aside at once, says so, and goes on', async () => {

@@ -27,7 +27,7 @@ beforeAll(async () => {
   officer = person.api;
   token = person.token;
   stranger = (await makePerson(ready, (await makeTenant(ready)).api, 'compliance-officer')).api;
-}, 60_000);
+});
 
 const opened = async (more: object = {}): Promise<any> =>
   must(await officer.post('/v1/legal-clocks', { kind: 'access', zone: LAWFUL, reference: 'case 1', ...more }), 201);

@@ -3,7 +3,9 @@
 import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { api, binary, makeTenant, must, problemOf, some, waitJob, waitNode, type Api, type Ready } from '../harness.ts';
+import {
+  api, binary, makeTenant, must, problemOf, some, waitJob, waitNode, PATIENCE_MS, type Api, type Ready,
+} from '../harness.ts';
 
 const ready: Ready = inject('falaj');
 const platform: Api = api(ready, ready.admin_token);
@@ -36,7 +38,7 @@ beforeAll(async () => {
   for (const name of ['llama-base', 'llama-small']) modelIds.push(must(await admin.post('/v1/models', { name, job_id: job.job_id }), 201).model_id);
   must(await admin.post('/v1/deployments', { name: 'llama-live', model_id: modelIds[0] }), 201);
   must(await admin.post('/v1/deployments', { name: 'llama-waits', model_id: modelIds[1], slots: 4096 }), 201);
-}, 120_000);
+});
 
 describe('data sets', () => {
   test('by each filter and in each order', async () => {
@@ -92,7 +94,7 @@ describe('models and deployments', () => {
   });
 
   test('deployments by each filter', async () => {
-    for (const until = Date.now() + 30_000; Date.now() < until; await sleep(200)) if ((await names('/v1/deployments?ready=true')).length > 0) break;
+    for (const until = Date.now() + PATIENCE_MS; Date.now() < until; await sleep(200)) if ((await names('/v1/deployments?ready=true')).length > 0) break;
     expect(await names('/v1/deployments?ready=true')).toEqual(['llama-live']);
     expect(await names('/v1/deployments?ready=false')).toEqual(['llama-waits']);
     expect(await names('/v1/deployments?sort=-name')).toEqual(['llama-waits', 'llama-live']);
@@ -100,7 +102,7 @@ describe('models and deployments', () => {
     expect(await names(`/v1/deployments?model_id=${modelIds[0]}`)).toEqual(['llama-live']);
     expect(await names(`/v1/deployments?created_by=${secondId}`)).toEqual([]);
     for (const query of ['', 'q=llama', 'ready=true', `model_id=${modelIds[0]}`]) expect(await names(`/v1/deployments?${query}`, stranger), query).toEqual([]);
-  }, 60_000);
+  });
 });
 
 describe('people, projects, tokens, tenants and machines', () => {

@@ -16,7 +16,7 @@ beforeAll(async () => {
   tenant = must(await admin.get('/v1/me'), 200).tenant_id;
   engineer = (await makePerson(ready, admin, 'ml-engineer')).api;
   viewer = (await makePerson(ready, admin, 'viewer')).api;
-}, 60_000);
+});
 
 test('a tenant is named by the platform and by its own administrators', async () => {
   must(await patch(admin, `/v1/tenants/${tenant}`, BOTH), 200);

@@ -15,7 +15,7 @@ beforeAll(async () => {
   admin = (await makeTenant(ready)).api;
   huda = (await makePerson(ready, admin, 'ml-engineer')).api;
   stranger = (await makeTenant(ready)).api;
-}, 60_000);
+});
 
 test('an administrator makes, changes, pauses and removes; an engineer does not, another tenant sees nothing', async () => {
   expect((await huda.post('/v1/notifications', hook('mine'))).status).toBe(403);

@@ -23,7 +23,7 @@ beforeAll(async () => {
     jobs[name] = must(await admin.post('/v1/jobs', { name, kind: 'noop', project_id: project }), 201).job_id;
     datasets[name] = must(await admin.post('/v1/datasets', { name: `${name}-data`, label_column: 'y', classes: 2, project_id: project }), 201).dataset_id;
   }
-}, 60_000);
+});
 
 describe('one project', () => {
   test('sees its own rows and no other', async () => {
@@ -95,5 +95,5 @@ describe('its administrator', () => {
     expect(late.json.detail).toContain('has ended');
     must(await admin.post('/v1/role-bindings', { user_id: user, role: 'ml-engineer', cidrs: ['192.0.2.0/24'] }), 201);
     expect((await guest.get('/v1/jobs')).json.detail).toContain('address');
-  }, 90_000);
+  });
 });

@@ -19,7 +19,7 @@ beforeAll(async () => {
   tenant = made.api;
   id = made.tenant.tenant_id;
   stranger = (await makeTenant(ready)).api;
-}, 60_000);
+});
 
 describe('the queue clock', () => {
   test('tells own jobs by name, and a stranger that somebody waits', async () => {

@@ -12,7 +12,7 @@ let other: Api;
 beforeAll(async () => {
   tenant = (await makeTenant(ready)).api;
   other = (await makeTenant(ready)).api;
-}, 60_000);
+});
 
 describe('a queue', () => {
   test('is declared, changed, read and forgotten by its tenant alone', async () => {

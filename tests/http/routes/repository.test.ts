@@ -40,4 +40,4 @@ test('the repository lists, loads and unloads by the permissions of deployments'
   await until(ready_now, 404);
   const events = eventsWith(ready, deployment.deployment_id);
   expect(events.filter((event) => event.action === 'deployment.delete')).toHaveLength(1);
-}, 120_000);
+});

@@ -44,7 +44,7 @@ beforeAll(async () => {
   blue = must(await admin.post('/v1/projects', { name: 'blue' }), 201);
   viewer = await person('viewer');
   engineer = await person('ml-engineer', red.project_id);
-}, 60_000);
+});
 
 describe('a secret', () => {
   test('is named, given values, and never told', async () => {

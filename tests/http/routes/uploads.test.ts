@@ -8,7 +8,7 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { digitsCsv, psql, until } from '../client.ts';
-import { api, idempotencyKey, makeTenant, must, problemOf, type Api, type Ready, type Reply } from '../harness.ts';
+import { api, idempotencyKey, makeTenant, must, problemOf, PATIENCE_MS, type Api, type Ready, type Reply } from '../harness.ts';
 
 const ready: Ready = inject('falaj');
 const content = Buffer.from(digitsCsv);
@@ -36,7 +36,7 @@ beforeAll(async () => {
   t = await makeTenant(ready);
   other = (await makeTenant(ready)).api;
   datasetId = must(await t.api.post('/v1/datasets', { name: 'digits', label_column: 'label', classes: 10 }), 201).dataset_id;
-}, 60_000);
+});
 
 test('a content in parts is the version that one body would have made', async () => {
   const whole = must(await t.api.post(`/v1/datasets/${datasetId}/versions`, undefined, { raw: content, headers: { 'content-type': 'text/csv' } }), 201);
@@ -61,11 +61,11 @@ test('a content in parts is the version that one body would have made', async ()
   // A moment later they have numbers and are found: one for each version, however often it was asked for.
   const actions = async (): Promise<string[]> =>
     must(await t.api.get('/v1/audit/events?page_size=200'), 200).data.map((e: any) => e.action ?? e.event?.action);
-  for (const end = Date.now() + 20_000; !(await actions()).includes('dataset.upload.begin'); await sleep(200)) expect(Date.now()).toBeLessThan(end);
+  for (const end = Date.now() + PATIENCE_MS; !(await actions()).includes('dataset.upload.begin'); await sleep(200)) expect(Date.now()).toBeLessThan(end);
   must(await t.api.delete(`/v1/uploads/${(await begin()).upload_id}`), 204);
-  for (const end = Date.now() + 20_000; !(await actions()).includes('dataset.upload.cancel'); await sleep(200)) expect(Date.now()).toBeLessThan(end);
+  for (const end = Date.now() + PATIENCE_MS; !(await actions()).includes('dataset.upload.cancel'); await sleep(200)) expect(Date.now()).toBeLessThan(end);
   expect((await actions()).filter((a) => a === 'dataset.version.upload').length).toBe(2);
-}, 60_000);
+});
 
 test('the wrong place is told, the same part twice is harmless', async () => {
   const { upload_id: id } = await begin();
@@ -122,11 +122,11 @@ describe('nothing is left', () => {
     psql(ready, `UPDATE upload SET expires_at = now() - interval '1 second' WHERE upload_id = '${id.slice(4)}'`);
     must(await part(t.api, id, 100_000, content.subarray(100_000, 110_000)), 404);
     must(await t.api.post(`/v1/uploads/${id}/complete`), 404);
-    for (const end = Date.now() + 30_000; (await used()).join() !== before.join(); await sleep(250)) {
+    for (const end = Date.now() + PATIENCE_MS; (await used()).join() !== before.join(); await sleep(250)) {
       if (Date.now() > end) throw new Error(`still booked: ${(await used()).join()}, before: ${before.join()}`);
     }
     expect(psql(ready, `SELECT count(*) FROM upload WHERE upload_id = '${id.slice(4)}'`)).toBe('0');
-  }, 60_000);
+  });
 });
 
 describe('it belongs to who began it', () => {
@@ -177,7 +177,7 @@ test('quota, number and size are bounded', async () => {
   }
   expect(many.length).toBe(16);
   for (const id of many) must(await small.api.delete(`/v1/uploads/${id}`), 204);
-}, 60_000);
+});
 
 test('the API is killed in the middle of parts: it goes on where it was, and the content is identical', async () => {
   const pid = (): number => JSON.parse(readFileSync(resolve(ready.data_dir, 'dev.json'), 'utf8')).pids.api;
@@ -218,4 +218,4 @@ test('the API is killed in the middle of parts: it goes on where it was, and the
   expect(version.sha256).toBe(digest);
   expect((await t.api.get(`/v1/datasets/${datasetId}/versions/${version.version}/content`)).text).toBe(digitsCsv);
   expect((await used())[0]).toBe(before[0]! + 1);
-}, 120_000);
+});

@@ -15,7 +15,7 @@ beforeAll(async () => {
   admin = (await makeTenant(ready)).api;
   huda = (await makePerson(ready, admin, 'ml-engineer')).api;
   stranger = (await makeTenant(ready)).api;
-}, 60_000);
+});
 
 test('a view is seen by its owner, and by others once it is shared', async () => {
   const made = must(await huda.post('/v1/views', view('failed')), 201);

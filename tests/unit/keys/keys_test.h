@@ -62,7 +62,7 @@ static inline int64_t keyd_wait(struct keyd_client *c)
 {
     int64_t start = now_ms();
     struct keyd_health h;
-    while (now_ms() - start < 10000) {
+    while (now_ms() - start < 120000) {
         if (keyd_health(c, ZONE, &h, NULL) == ERR_OK)
             return now_ms() - start;
         usleep(2000);

@@ -100,10 +100,10 @@ static void test_token_taken_away(void **state)
     assert_int_equal(use(p, &e), ERR_SEALED);
     assert_true(strlen(e.msg) > 10);
     print_message("without its token: %s\n", e.msg);
-    int64_t start = now_ms();
+    const clock_t start = clock();                              /* processor time: others may be busy */
     for (int i = 0; i < 1000; i++)                              /* at once, and without asking the token each time */
         assert_int_equal(F.health(p, &e), ERR_SEALED);
-    assert_true(now_ms() - start < 2000);
+    assert_true(clock() - start < 2 * CLOCKS_PER_SEC);
     OK(F.attest(p, &a, NULL));
     assert_true(a.is_sealed && a.reason[0]);
     q = hsm_open(&c);                                           /* a start without the token */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_key_life.c - keys are rotated, moved, disabled, imported, destroyed; what was stored stays readable until it must not be. */
 #include "tests/db/registry/fixture.h"
+#include "tests/lib/wait.h"
 #include "core/crypto/key_import.h"
 #include "core/crypto/sign.h"
 
@@ -385,6 +386,7 @@ static void nothing_fails_while_everything_rotates(void **state)
         rewrap_all();
         usleep(100000);
     }
+    WAIT_WHILE(turns <= 20);
     is_over = true;
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);

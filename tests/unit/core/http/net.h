@@ -76,6 +76,8 @@ static inline void net_send_c(int fd, const char *s)
     net_send(fd, s, strlen(s));
 }
 
+enum { PATIENCE_MS = 60000 };      /* for a machine that is slow and busy; nothing is promised by it */
+
 /* Read into out (NUL-terminated) until `until` is seen, EOF (returns true in *eof) or timeout. */
 static inline size_t net_read(int fd, char *out, size_t cap, const char *until, int timeout_ms, bool *eof)
 {

@@ -46,7 +46,7 @@ static void expect(int fd, const char *request, const char *want)
     char reply[4096];
     bool eof;
     net_send_c(fd, request);
-    net_read(fd, reply, sizeof reply, "<end>", 3000, &eof);
+    net_read(fd, reply, sizeof reply, "<end>", PATIENCE_MS, &eof);
     if (!strstr(reply, want))
         fail_msg("wanted %s, got %s", want, reply);
 }
@@ -93,7 +93,7 @@ static void post(int port, const char *path, size_t body, bool chunked, bool exp
     if (chunked)
         net_send_c(fd, "\r\n0\r\n\r\n");
     free(bytes);
-    net_read(fd, reply, sizeof reply, want == 200 ? "<end>" : NULL, 5000, &eof);
+    net_read(fd, reply, sizeof reply, want == 200 ? "<end>" : NULL, PATIENCE_MS, &eof);
     close(fd);
     if (net_status(reply) != want || (want != 200 && (!eof || !strcasestr(reply, "Connection: close"))) ||
         atomic_load(&handled) != before + (want == 200))
@@ -125,10 +125,10 @@ static void expect_continue_is_answered(void **state)
     char reply[1024];
     bool eof;
     net_send_c(fd, "POST /small HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n");
-    net_read(fd, reply, sizeof reply, "\r\n\r\n", 3000, &eof);
+    net_read(fd, reply, sizeof reply, "\r\n\r\n", PATIENCE_MS, &eof);
     assert_int_equal(net_status(reply), 100);
     net_send_c(fd, "ok");
-    net_read(fd, reply, sizeof reply, "<end>", 3000, &eof);
+    net_read(fd, reply, sizeof reply, "<end>", PATIENCE_MS, &eof);
     assert_int_equal(net_status(reply), 200);
     close(fd);
     http_server_free(s);

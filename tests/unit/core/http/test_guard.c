@@ -125,7 +125,7 @@ static void send_and_check(const char *name, const char *bytes, size_t len)
     int before = atomic_load(&handled);
     int fd = net_connect(http_server_port(server));
     net_send(fd, bytes, len);
-    size_t n = net_read(fd, reply, sizeof reply, NULL, 3000, &eof);
+    size_t n = net_read(fd, reply, sizeof reply, NULL, PATIENCE_MS, &eof);
     close(fd);
     int status = net_status(reply);
     if ((status != 400 && status != 431 && status != 414 && status != 413) || !eof || net_count(reply, n, "HTTP/1.1 ") != 1 ||
@@ -157,7 +157,7 @@ static void a_bad_length_is_refused_in_our_words(void **state)
         snprintf(request, sizeof request, "POST /a?b=c HTTP/1.1\r\nHost: a\r\nX-A: b\r\n%s: %s\r\nX-B: c\r\n\r\n" SMUGGLED,
             NAMES[i % 3], VALUES[i]);
         net_send_c(fd, request);
-        size_t n = net_read(fd, reply, sizeof reply, NULL, 3000, &eof);
+        size_t n = net_read(fd, reply, sizeof reply, NULL, PATIENCE_MS, &eof);
         close(fd);
         if (!eof || net_count(reply, n, "HTTP/1.1 ") != 1 || !strstr(reply, "refused: ") || atomic_load(&handled) != before)
             fail_msg("%s: closed %d, %.400s", VALUES[i], eof, reply);
@@ -181,7 +181,7 @@ static void a_bad_length_in_a_later_piece_gets_one_answer_too(void **state)
         net_send_c(fd, cut);
         net_wait_taken(fd);
         net_send_c(fd, head + strlen(cut));
-        size_t n = net_read(fd, reply, sizeof reply, NULL, 3000, &eof);
+        size_t n = net_read(fd, reply, sizeof reply, NULL, PATIENCE_MS, &eof);
         close(fd);
         bool is_told = net_status(reply) == 400 && strstr(reply, "Content-Length is not a number");
         if (!eof || net_count(reply, n, "HTTP/1.1 ") != 1 || !is_told || atomic_load(&handled) != before)
@@ -230,7 +230,7 @@ static void unknown_versions_never_reach_the_handler(void **state)
         int before = atomic_load(&handled), fd = net_connect(http_server_port(server));
         net_send_c(fd, ROWS[i]);
         net_send_c(fd, SMUGGLED);
-        net_read(fd, reply, sizeof reply, NULL, 3000, &eof);
+        net_read(fd, reply, sizeof reply, NULL, PATIENCE_MS, &eof);
         close(fd);
         if (!eof || atomic_load(&handled) != before || net_status(reply) == 200)
             fail_msg("row %zu: closed %d: %s", i, eof, reply);
@@ -284,11 +284,11 @@ static void good_requests_pass(void **state)
         bool eof;
         int before = atomic_load(&handled), fd = net_connect(http_server_port(server));
         net_send_c(fd, ROWS[i]);
-        net_read(fd, reply, sizeof reply, "fine", 3000, &eof);
+        net_read(fd, reply, sizeof reply, "fine", PATIENCE_MS, &eof);
         if (net_status(reply) != 200 || atomic_load(&handled) != before + 1)
             fail_msg("row %zu: %s", i, reply);
         net_send_c(fd, ROWS[0]);    /* the connection lives on */
-        net_read(fd, reply, sizeof reply, "fine", 3000, &eof);
+        net_read(fd, reply, sizeof reply, "fine", PATIENCE_MS, &eof);
         assert_int_equal(net_status(reply), 200);
         close(fd);
     }

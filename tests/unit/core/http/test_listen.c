@@ -26,7 +26,7 @@ static void serves_a_unix_socket(void **state)
         char reply[1024];
         bool eof;
         net_send_c(fd, GET);
-        net_read(fd, reply, sizeof reply, "fine", 2000, &eof);
+        net_read(fd, reply, sizeof reply, "fine", PATIENCE_MS, &eof);
         assert_int_equal(net_status(reply), 200);
         close(fd);
     }
@@ -64,7 +64,7 @@ static void serves_ipv6(void **state)
     char reply[1024];
     bool eof;
     net_send_c(fd, GET);
-    net_read(fd, reply, sizeof reply, "fine", 2000, &eof);
+    net_read(fd, reply, sizeof reply, "fine", PATIENCE_MS, &eof);
     assert_int_equal(net_status(reply), 200);
     close(fd);
     http_server_free(s);

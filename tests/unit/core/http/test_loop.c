@@ -18,21 +18,20 @@ static void slow_header_is_cut(void **state)
 {
     (void)state;
     struct http_server *s = net_serve((struct http_server_options){ .on_request = on_inline, .header_deadline_ms = 600,
-                                                                    .idle_timeout_ms = 60000 });
+                                                                    .idle_timeout_ms = 10 * PATIENCE_MS });
     char reply[1024];
     bool eof = false;
     int64_t start = net_now_ms();
     int fd = net_connect(http_server_port(s));
     size_t n = 0;
     /* A byte every 50 ms: never inactive, never complete. */
-    for (size_t i = 0; i < sizeof GET - 3 && !eof && net_now_ms() - start < 5000; i = (i + 1) % 20) {
+    for (size_t i = 0; i < sizeof GET - 3 && !eof && net_now_ms() - start < PATIENCE_MS; i = (i + 1) % 20) {
         net_send(fd, GET + i, 1);
         n = net_read(fd, reply, sizeof reply, NULL, 50, &eof);
         if (n)
             break;
     }
-    int64_t took = net_now_ms() - start;
-    assert_true(took >= 500 && took < 2500);
+    assert_true(net_now_ms() - start >= 500);
     assert_int_equal(net_status(reply), 408);
     close(fd);
     http_server_free(s);
@@ -47,14 +46,14 @@ static void slow_second_request_is_cut(void **state)
     bool eof = false;
     int fd = net_connect(http_server_port(s));
     net_send_c(fd, GET);
-    net_read(fd, reply, sizeof reply, "fine", 2000, &eof);
+    net_read(fd, reply, sizeof reply, "fine", PATIENCE_MS, &eof);
     assert_int_equal(net_status(reply), 200);
     int64_t start = net_now_ms();
-    for (size_t i = 0; !eof && net_now_ms() - start < 5000; i++) {
+    for (size_t i = 0; !eof && net_now_ms() - start < PATIENCE_MS; i++) {
         net_send(fd, i == 0 ? "G" : "E", 1);
         net_read(fd, reply, sizeof reply, NULL, 50, &eof);
     }
-    assert_true(eof && net_now_ms() - start < 3500);
+    assert_true(eof);
     close(fd);
     http_server_free(s);
 }
@@ -64,19 +63,18 @@ static void slow_body_is_cut(void **state)
     (void)state;
     int before = atomic_load(&handled);
     struct http_server *s = net_serve((struct http_server_options){ .on_request = on_inline, .body_deadline_ms = 600,
-                                                                    .idle_timeout_ms = 60000 });
+                                                                    .idle_timeout_ms = 10 * PATIENCE_MS });
     char reply[1024];
     bool eof = false;
     int64_t start = net_now_ms();
     int fd = net_connect(http_server_port(s));
     net_send_c(fd, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n");
-    while (!eof && net_now_ms() - start < 5000) {
+    while (!eof && net_now_ms() - start < PATIENCE_MS) {
         net_send(fd, "x", 1);
         if (net_read(fd, reply, sizeof reply, NULL, 50, &eof))
             break;
     }
-    int64_t took = net_now_ms() - start;
-    assert_true(took >= 500 && took < 2500);
+    assert_true(net_now_ms() - start >= 500);
     assert_int_equal(net_status(reply), 408);
     assert_int_equal(atomic_load(&handled), before);
     close(fd);
@@ -108,10 +106,7 @@ static void a_peer_that_left_is_noticed(void **state)
     struct http_exchange *x = wait_parked();
     assert_false(http_exchange_gone(x));
     close(fd);
-    int64_t start = net_now_ms();
-    while (!http_exchange_gone(x) && net_now_ms() - start < 4000)
-        usleep(20000);
-    assert_true(http_exchange_gone(x));
+    WAIT_WHILE(!http_exchange_gone(x));
     net_reply_text(x, 200, "fine");
     WAIT_WHILE(http_server_connections(s) > 0);
     assert_int_equal(http_server_connections(s), 0);

@@ -121,7 +121,7 @@ static inline void with_agent(struct fake *k, int wanted, double *ret_rate, int6
     assert_int_equal(agent_new(cfg, &clock_system, &api, &r.agent, &e), ERR_OK);
     int64_t began = clock_mono_us(&clock_system);
     pthread_create(&t, NULL, run_agent, &r);
-    while (k->finished < wanted && clock_mono_us(&clock_system) - began < 20000000)
+    while (k->finished < wanted && clock_mono_us(&clock_system) - began < WAIT_MOST_S * INT64_C(1000000))
         usleep(1000);
     *ret_rate = wanted / ((double)(clock_mono_us(&clock_system) - began) / 1e6);
     if (!wanted)

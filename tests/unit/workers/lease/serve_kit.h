@@ -186,7 +186,7 @@ static inline void serve_start(struct serve_zone *z, struct isolation *isolation
     c->held = book_add(c->book, &g, true);
     assert_int_equal(pthread_create(&c->thread, NULL, serve_thread, c), 0);
     const char *at = NULL, *end = NULL;
-    for (int i = 0; i < 6000 && !at && !end; i++) {
+    for (int i = 0; i < 15000 && !at && !end; i++) {
         usleep(10000);
         kit_report(c->book, &report);
         at = report.len ? strstr(report.ptr, "\"endpoint\":\"") : NULL;

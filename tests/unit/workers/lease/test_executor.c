@@ -168,7 +168,7 @@ static void with_bad_child(const char *name, const char *event, const char *text
     f.env.program = "/proc/self/exe";
     int64_t began = clock_mono_us(&clock_system);
     executor_run(&f.env, book_add(f.book, &g, true));
-    assert_true(clock_mono_us(&clock_system) - began < 10000000);
+    assert_true(clock_mono_us(&clock_system) - began < 50000000);        /* one of them stays for 60 s */
     CLEANUP(buf_releasep) struct buf report = BUF((size_t)4 << 20);
     CLEANUP(arena_freep) struct arena *a = arena_new(4 << 20);
     const struct jval *doc;
