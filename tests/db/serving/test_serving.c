@@ -7,6 +7,25 @@
 #include <arpa/inet.h>
 #include <sys/socket.h>
 
+/* A test that fails jumps out of its frame: what other threads write to outlives it, and its serving ends before the fixture does. */
+static struct serving *s;
+
+static int open_serving(void **state)
+{
+    (void)state;
+    s = serving_new(&app);
+    return 0;
+}
+
+static int close_serving(void **state)
+{
+    (void)state;
+    if (s)
+        serving_free(s);
+    s = NULL;
+    return 0;
+}
+
 static void expect(const char *what, int want)
 {
     char sql[2048];
@@ -18,7 +37,6 @@ static void expect(const char *what, int want)
 static void test_targets(void **state)
 {
     (void)state;
-    struct serving *s = serving_new(&app);
     struct deployment_target t = { { { 1 } }, { { 2 } }, STR("127.0.0.1:4000"), STR("ae-dxb-1"), STR("internal"), 3 }, got;
     struct uuid a = people[0]->tenant_id, b = people[1]->tenant_id;
     assert_false(serving_target_find(s, a, STR("m"), arena, &got));
@@ -33,13 +51,11 @@ static void test_targets(void **state)
     serving_target_keep(s, a, STR("m"), &t);
     serving_target_forget(s, a, STR("m"));
     assert_false(serving_target_find(s, a, STR("m"), arena, &got));
-    serving_free(s);
 }
 
 static void test_counts(void **state)
 {
     (void)state;
-    struct serving *s = serving_new(&app);
     struct serving_caller a = { people[0]->tenant_id, { { 7 } }, actor_of(people[0]) }, b = a;
     b.tenant_id = people[1]->tenant_id;
     for (int i = 0; i < 5; i++)
@@ -48,14 +64,9 @@ static void test_counts(void **state)
     pg_harness_stop(pg);
     serving_flush(s);
     pg_harness_start(pg);
-    for (int i = 0; i < 50; i++) {
-        struct err ignored;
-        if (db_pool_ping(app.pool, &ignored) == ERR_OK)
-            break;
-        usleep(100000);
-    }
+    WAIT_WHILE(db_pool_ping(app.pool, &e) != ERR_OK);
     serving_note(s, &a, STR("ae-dxb-1"), true);
-    serving_free(s);
+    close_serving(NULL);
     expect("audit_event e JOIN tenant t USING (tenant_id) WHERE t.name = 'aaa' AND convert_from(body, 'UTF8') LIKE '%FLJ-INF-001%'"
            " AND convert_from(body, 'UTF8') LIKE '%\"requests_ok\":5%' AND convert_from(body, 'UTF8') LIKE '%\"requests_failed\":1%'", 1);
     expect("audit_event e JOIN tenant t USING (tenant_id) WHERE t.name = 'bbb' AND convert_from(body, 'UTF8') LIKE '%FLJ-INF-001%'", 1);
@@ -78,27 +89,26 @@ static void on_done(void *ctx, enum errc rc, const struct http_result *r, const 
     a->told++;
 }
 
-static enum errc ask(struct serving *s, struct asked *a, struct uuid tenant, const char *endpoint)
+static enum errc ask(struct serving *by, struct asked *a, struct uuid tenant, const char *endpoint)
 {
     if (!a->arena)
         a->arena = arena_new(1 << 20);
     const struct serving_question q = { .tenant_id = tenant, .zone = STR("ae-dxb-1"), .endpoint = str_c(endpoint),
                                         .method = "GET", .path = "/ready", .arena = a->arena, .timeout_ms = SERVING_TEXT_MS,
                                         .done = on_done, .ctx = a };
-    return serving_ask(s, &q, &e);
+    return serving_ask(by, &q, &e);
 }
 
 static void test_unreachable(void **state)
 {
     (void)state;
-    struct serving *s = serving_new(&app);
-    struct asked a = { 0 }, none = { 0 };
+    static struct asked a, none;
     OK(ask(s, &a, people[0]->tenant_id, "127.0.0.1:1"));
     WAIT_WHILE(!a.told);
     assert_int_equal(a.told, 1);
     assert_int_equal(a.rc, ERR_UNAVAILABLE);
     assert_int_equal(ask(s, &none, people[0]->tenant_id, ""), ERR_UPSTREAM);
-    serving_free(s);
+    close_serving(NULL);
     arena_free(a.arena);
     arena_free(none.arena);
 }
@@ -121,7 +131,6 @@ static void test_limits(void **state)
 {
     (void)state;
     enum { MACHINES = 3 };
-    struct serving *s = serving_new(&app);
     struct uuid amal = people[0]->tenant_id, bana = people[1]->tenant_id;
     struct asked *a = calloc(SERVING_CALLS_MAX, sizeof *a);
     char machine[MACHINES][32];
@@ -147,9 +156,9 @@ static void test_limits(void **state)
         assert_int_equal(a[i].rc == ERR_UNAVAILABLE || a[i].rc == ERR_DEADLINE, 1);
     }
     assert_int_equal(ask(s, &a[n], bana, machine[2]), ERR_UNAVAILABLE);
+    close_serving(NULL);
     for (int i = 0; i < SERVING_CALLS_MAX; i++)
         arena_free(a[i].arena);
-    serving_free(s);
     free(a);
     for (int i = 0; i < MACHINES; i++)
         close(fds[i]);
@@ -157,7 +166,7 @@ static void test_limits(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_targets), cmocka_unit_test(test_counts), cmocka_unit_test(test_unreachable),
-                                        cmocka_unit_test(test_limits) };
+#define T(f) cmocka_unit_test_setup_teardown(f, open_serving, close_serving)
+    const struct CMUnitTest tests[] = { T(test_targets), T(test_counts), T(test_unreachable), T(test_limits) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
