@@ -279,7 +279,9 @@ export async function makePerson(ready: Ready, by: Api, role: string, name = `${
 export const TERMINAL = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TIMEOUT', 'DEADLINE', 'OUT_OF_MEMORY', 'NODE_FAIL', 'REJECTED']);
 
 /** The job once it is in one of `states` (default: any terminal state). */
-export async function waitJob(call: Api, jobId: string, states: Iterable<string> = TERMINAL, timeoutMs = 60_000): Promise<any> {
+export async function waitJob(
+  call: Api, jobId: string, states: Iterable<string> = TERMINAL, timeoutMs = 2 * PATIENCE_MS,
+): Promise<any> {
   const wanted = new Set(states);
   const until = Date.now() + timeoutMs;
   for (let pause = 25; ; pause = Math.min(pause * 2, 500)) {

@@ -195,7 +195,7 @@ describe('a served model', () => {
     expect([200, 204]).toContain((await t.api.delete(`/v1/deployments/${d.deployment_id}`)).status);
     const reply = await until(() => t.api.get(`${path}/ready`), 404, 30_000);
     expect(Object.keys(reply)).toEqual(['error']);
-    await waitJob(t.api, d.job_id, ['CANCELLED', 'COMPLETED'], 30_000);
+    await waitJob(t.api, d.job_id, ['CANCELLED', 'COMPLETED']);
   });
 });
 
@@ -212,9 +212,9 @@ describe('cancelling', () => {
   test('a running job is stopped by its worker, and its slots and quota come back', async () => {
     const spec = { dataset_id: datasetId, hidden: [256, 256], epochs: 5000 };
     const job = must(await t.api.post('/v1/jobs', { name: 'long', kind: 'train', spec }), 201);
-    await waitJob(t.api, job.job_id, ['RUNNING'], 30_000);
+    await waitJob(t.api, job.job_id, ['RUNNING']);
     expect(must(await t.api.post(`/v1/jobs/${job.job_id}/cancel`), 200).cancel_requested).toBe(true);
-    expect((await waitJob(t.api, job.job_id, ['CANCELLED'], 30_000)).finished_at).toBeTruthy();
+    expect((await waitJob(t.api, job.job_id, ['CANCELLED'])).finished_at).toBeTruthy();
     const quotas = must(await t.api.get('/v1/quotas'), 200).data;
     for (const resource of ['jobs', 'slots']) expect(quotas.find((q: any) => q.resource === resource).used, resource).toBe(0);
   });

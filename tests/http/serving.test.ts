@@ -102,7 +102,7 @@ test('calls that come together are computed together, more than the API has hand
   });
   for (const reply of await Promise.all(calls)) must(reply, 200);
   must(await t.api.delete(`/v1/deployments/${deployment.deployment_id}`), 204);
-  await waitJob(t.api, deployment.job_id, ['CANCELLED', 'COMPLETED', 'FAILED'], 60_000);
+  await waitJob(t.api, deployment.job_id, ['CANCELLED', 'COMPLETED', 'FAILED']);
   const lines: string[] = must(await t.api.get(`/v1/jobs/${deployment.job_id}/logs?page_size=200`), 200).data.map((l: any) => l.text ?? l.line ?? JSON.stringify(l));
   const told = lines.map((l) => /answered (\d+) requests .* of at most (\d+) requests/.exec(l)).find((m) => m !== null);
   expect(told, lines.join('\n')).toBeTruthy();

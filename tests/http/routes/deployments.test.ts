@@ -69,7 +69,7 @@ test('a roll under load turns without one call that fails, and the old job ends'
     const turned = await untilRoll('NONE');
     expect(turned).toMatchObject({ model_version: 2, job_id: began.next_job_id, ready: true, max_queue_size: 100,
         next_version: 0 });
-    await waitJob(t.api, first, ['CANCELLED'], 60_000);
+    await waitJob(t.api, first, ['CANCELLED']);
     for (let i = 0; i < 20; i++) must(await ask(), 200);
   });
   expect(new Set(versions)).toEqual(new Set([1, 2]));
@@ -92,7 +92,7 @@ test('what serves already is no roll, and ends one that has not turned', async (
   const back = must(await t.api('PATCH', path, { body: { slots: 1 } }), 200);
   expect(back).toMatchObject({ roll: 'FAILED', model_version: 2, ready: true });
   expect(back.roll_error).toContain('taken back');
-  await waitJob(t.api, next_job_id, ['CANCELLED'], 60_000);
+  await waitJob(t.api, next_job_id, ['CANCELLED']);
   must(await ask(), 200);
 });
 

@@ -30,14 +30,14 @@ test('the log from either end', async () => {
 test('a job that fails says why as the last line of its log, which is its first error', async () => {
   const bad = await upload(tenant, 'a,label\n1,0\n', 'too-short', 2);
   const failed = must(await tenant.post('/v1/jobs', { name: 'f', kind: 'train', max_attempts: 1, spec: { dataset_id: bad.dataset_id } }), 201).job_id;
-  await waitJob(tenant, failed, ['FAILED'], 60_000);
+  await waitJob(tenant, failed, ['FAILED']);
   psql(ready, `INSERT INTO job_log (tenant_id, job_id, fence, stream, text) SELECT tenant_id, job_id, 1, 'stdout', s FROM job,
     unnest(ARRAY['error 0.125', 'KeyError: no such column', 'done']) s WHERE job_id = '${failed.slice(4)}'`);
   const errors = must(await tenant.get(`/v1/jobs/${failed}/logs?errors=true`), 200).data;
   expect(errors.map((l: any) => [l.stream, l.fence, l.text])).toEqual([
     ['stderr', 1, 'error: the job failed: 1 row(s) are too few to keep some for validation'], ['stdout', 1, 'KeyError: no such column']]);
   const asked = must(await tenant.post('/v1/jobs', { name: 'g', kind: 'noop', max_attempts: 1, spec: { fail: 'as asked' } }), 201).job_id;
-  await waitJob(tenant, asked, ['FAILED'], 60_000);
+  await waitJob(tenant, asked, ['FAILED']);
   expect(must(await tenant.get(`/v1/jobs/${asked}/logs?errors=true`), 200).data.map((l: any) => l.text)).toEqual(['error: the job failed: as asked']);
 });
 
