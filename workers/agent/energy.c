@@ -154,6 +154,12 @@ void energy_begin(struct energy *m, struct energy_use *u, uint64_t devices, int6
         u->next_us = now_us + ENERGY_LOOK_US;
 }
 
+bool energy_total(const struct energy_use *u, double *ret_mj)
+{
+    *ret_mj = u->cpu_uj / 1000 + u->gpu_mj;
+    return u->has_cpu && (u->has_gpu || !u->devices);
+}
+
 static void look_at_cpu(struct energy *m, struct energy_use *u, int64_t cpu_us)
 {
     double uj, busy;

@@ -34,6 +34,8 @@ void energy_free(struct energy *m);
 bool energy_has_cpu(const struct energy *m);
 /* m NULL: nothing is measured. devices: those of the lease; gpu_milli: its thousandths of each. */
 void energy_begin(struct energy *m, struct energy_use *u, uint64_t devices, int64_t gpu_milli, int64_t now_us);
+/* Millijoules of all that the lease has, as of the last look; false: a part of it is not measured. */
+bool energy_total(const struct energy_use *u, double *ret_mj);
 /* cpu_us: the lease's processor time since it began; ENERGY_UNKNOWN: it is told later, so counters alone are read, and the next
  * look that is told shares out all since the last one. Also at its end. */
 void energy_look(struct energy *m, struct energy_use *u, int64_t cpu_us, int64_t now_us);

@@ -220,6 +220,8 @@ static enum errc on_frame(struct run *r, const struct frame *f, struct err *e)
         return on_result(r, f->body, e);
     case FRAME_LINE:
         return on_line(r, f->body, e);
+    case FRAME_ENERGY:
+        return run_on_energy(r, e);
     case FRAME_PLACE:
         return run_on_place(r, f->body, e);
     case FRAME_GIVEN:
@@ -245,23 +247,6 @@ static void ask_to_stop(struct run *r, enum lease_event event, int64_t kill_at_u
     r->kill_at_us = kill_at_us;
     if (r->pid > 0)
         kill(r->pid, SIGTERM);
-}
-
-/* What a child's programs take, the kernel adds to it when they are waited for. */
-static void look_at_energy(struct run *r, int64_t now)
-{
-    int64_t cpu_us, bytes;
-    if (now < r->energy.next_us)
-        return;
-    const bool is_told = !work_type_of(r->g->kind)->starts_programs && usage_read(r->pid, &cpu_us, &bytes) && bytes;
-    energy_look(r->env->energy, &r->energy, is_told ? cpu_us : ENERGY_UNKNOWN, now);
-}
-
-/* Programs that were killed with their child were waited for by nobody, so what they took is not known. */
-static void end_energy(struct run *r)
-{
-    energy_look(r->env->energy, &r->energy, r->cpu_us, now_us());
-    r->energy.has_cpu = r->energy.has_cpu && !(r->was_killed && work_type_of(r->g->kind)->starts_programs);
 }
 
 /* Time and the book's word. Returns the milliseconds to wait for messages, -1 for ever; kills what must be killed. */
@@ -291,7 +276,7 @@ static int look_around(struct run *r)
     struct usage_sample sample;
     if (usage_due(&r->usage, now, &sample))
         held_metric(r->held, sample.step, str_c(sample.json));
-    look_at_energy(r, now);
+    run_look_at_energy(r, now);
     next = next < r->usage.next_us ? next : r->usage.next_us;
     next = next < r->energy.next_us ? next : r->energy.next_us;
     return next == INT64_MAX ? -1 : (int)((next - now) / 1000 < 3600000 ? (next - now) / 1000 + 1 : 3600000);
@@ -327,7 +312,7 @@ static void watch(struct run *r, struct err *e)
         secret_wipe(room, f.body.len);
     }
     run_reap(r);
-    end_energy(r);
+    run_end_energy(r);
     struct usage_sample sample;
     if (usage_end(&r->usage, now_us(), r->cpu_us, r->peak_bytes, &sample))
         held_metric(r->held, sample.step, str_c(sample.json));

@@ -33,6 +33,7 @@ struct run {
     int64_t peak_bytes, cpu_us;         /* of the child, once it was reaped */
     struct usage usage;
     struct energy_use energy;
+    int64_t energy_asked_us;            /* by the child, the last time that a look came of it */
     struct run_trace trace;
     struct str csr;                     /* of a kind that listens: its request, once it came */
     int64_t cert_due_us;                /* when its certificate is renewed (wall clock), */
@@ -82,6 +83,10 @@ MUST_CHECK enum errc run_meet(struct run *r, struct err *e);
 bool run_others_ended_it(const struct run *r);
 /* Once in a while: sends a renewed one when it is due. What fails is tried again later, at growing distances. */
 void run_renew_certificate(struct run *r);
+/* run_energy.c: a look when one is due, the last one, and the child's question. */
+void run_look_at_energy(struct run *r, int64_t now);
+void run_end_energy(struct run *r);
+MUST_CHECK enum errc run_on_energy(struct run *r, struct err *e);
 void run_kill(struct run *r);           /* the child and all of its group */
 /* Once the child's end of the socket is closed: waits for it, kills it when it does not end by itself within two seconds, and
  * what is left of its group. Fills status, peak_bytes and cpu_us. */

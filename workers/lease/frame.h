@@ -12,6 +12,8 @@
  * WANT (plain size i64; train), RESULT (struct frame_result, JSON), FAILED (text).
  * Of a job on several machines: CSR and CERT as of a kind that listens, then PEERS to the child (JSON: lease_gang_out;
  * descriptors: sockets to the lower ranks, in their order); ALONE (why) from it: another machine ended it.
+ * ENERGY (nothing) asks what the lease has taken, of a kind that starts no programs -> ENERGY (i64 millijoules, -1: not
+ * measured).
  * Of a kind that makes artifacts: LINE (a letter of its stream: o, e or s; text), PLACE (name) -> OUTPUT with a file for
  * each artifact, then GIVEN (struct frame_result); at the end ENDED (JSON), or AGAIN (why it is to be queued again).
  * Errors: IO (the other side is gone), LIMIT (too large), DAMAGED (a short frame). */
@@ -25,7 +27,7 @@ enum { FRAME_MAX = 160 * 1024, FRAME_FDS_MAX = 26, FRAME_FD = 3 };
 enum frame_type {
     FRAME_GRANT = 1, FRAME_KEYS, FRAME_OUTPUT, FRAME_LOG, FRAME_METRIC, FRAME_READY, FRAME_WANT, FRAME_RESULT, FRAME_FAILED,
     FRAME_CERT, FRAME_CSR, FRAME_LINE, FRAME_PLACE, FRAME_GIVEN, FRAME_ENDED, FRAME_AGAIN, FRAME_PEERS, FRAME_ALONE,
-    FRAME_CKPT_PLACE, FRAME_CKPT_DONE, FRAME_CKPT_READ, FRAME_CKPT_OK, FRAME_CKPT_NO
+    FRAME_CKPT_PLACE, FRAME_CKPT_DONE, FRAME_CKPT_READ, FRAME_CKPT_OK, FRAME_CKPT_NO, FRAME_ENERGY
 };
 
 struct frame_output {

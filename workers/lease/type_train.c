@@ -18,6 +18,7 @@
 #include "workers/compute/train/live.h"
 #include "workers/compute/train/teacher.h"
 #include "workers/compute/train/tune.h"
+#include "workers/lease/child_meter.h"
 #include "workers/lease/child_place.h"
 #include "workers/lease/ckpt_link.h"
 #include "workers/gang/comm_tcp.h"
@@ -289,6 +290,11 @@ static enum errc train(struct child *c, struct train_task *task, const struct tr
     return gang_failed(task->comm, e);
 }
 
+static const struct train_meter *meter_of(struct child *c, const struct train_job *job)
+{
+    return job->max_joules ? child_meter_new(c) : NULL;
+}
+
 static enum errc run(struct child *c, struct err *e)
 {
     struct train_job job = { 0 };
@@ -311,7 +317,7 @@ static enum errc run(struct child *c, struct err *e)
                                      .dataset_digest = c->inputs[0].about.sha256, .start = start,
                                      .start_digest = start ? c->inputs[1].about.sha256 : STR_NULL,
                                      .store = link ? ckpt_link_store(link) : NULL,
-                                     .checkpoint_every_steps = job.checkpoint_every * steps,
+                                     .checkpoint_every_steps = job.checkpoint_every * steps, .meter = meter_of(c, &job),
                                      .memory_max_bytes = (size_t)c->grant.memory_bytes / 4 * 3 };
     struct telling telling = { .child = c };
     TRY(ask_teacher(c, &job, &data, &task, e));

@@ -9,12 +9,13 @@
 static const struct member {
     const char *name;
     size_t at;
-    bool is_real;
+    bool is_real, may_lack;                 /* a checkpoint of a release before has it not: 0 */
 } members[] = {
     { "epoch", AT(epoch), false }, { "taken", AT(taken), false }, { "rounds", AT(rounds), false }, { "items", AT(items), false },
     { "loss_sum", AT(loss_sum), true }, { "bad_epochs", AT(bad_epochs), false }, { "skipped", AT(skipped), false },
     { "in_a_row", AT(in_a_row), false }, { "rollbacks", AT(rollbacks), false }, { "factor", AT(factor), true },
     { "grad_norm", AT(grad_norm), true }, { "seconds", AT(seconds), true },
+    { "joules", AT(joules), true, .may_lack = true },
     { "last_epoch", AT(last.epoch), false }, { "last_train_loss", AT(last.train_loss), true },
     { "last_holdout_loss", AT(last.holdout_loss), true }, { "last_holdout_accuracy", AT(last.holdout_accuracy), true },
     { "best_epoch", AT(best.epoch), false }, { "best_train_loss", AT(best.train_loss), true },
@@ -52,6 +53,8 @@ enum errc cursor_read(const struct ckpt *k, struct cursor *ret, struct err *e)
     for (size_t i = 0; i < MEMBERS; i++) {
         struct str s = st_meta(&k->file, members[i].name);
         void *at = (char *)&c + members[i].at;
+        if (!s.ptr && members[i].may_lack)
+            continue;
         if (members[i].is_real ? !bits_parse(s, at) : !str_to_i64(s, 0, INT64_MAX, at))
             return FAIL(e, DAMAGED, "the checkpoint's member %s is missing or no number", members[i].name);
     }

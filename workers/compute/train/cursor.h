@@ -15,6 +15,7 @@ struct cursor {                             /* all that a resumed run needs besi
     int64_t bad_epochs;                     /* evaluations since the best one */
     int64_t skipped, in_a_row, rollbacks;
     double factor, grad_norm, seconds;      /* of the rate, halved by a rollback; of the last step; worked so far */
+    double joules;                          /* taken so far, where a budget of them is counted */
     struct train_epoch last, best;          /* best.epoch 0: none yet */
 };
 

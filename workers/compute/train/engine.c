@@ -145,15 +145,18 @@ static enum errc rank0_says(struct engine *g, bool *what, size_t n, struct err *
     return g->comm ? g->comm->ops->broadcast(g->comm, "orders", what, n * sizeof *what, e) : ERR_OK;
 }
 
-/* The last step of an epoch, of a round, of the run, or of the seconds that it may take. */
+/* The last step of an epoch, of a round, of the run, or of the seconds and joules that it may take. */
 static enum errc end_step(struct engine *g, int64_t *began_us, bool *ret_over, enum train_end *ret_end, struct err *e)
 {
     const struct train_job *s = g->job->spec;
     bool is_epoch = (size_t)g->at.taken == g->job->data->train_count,
         is_round = s->eval_every ? g->at.step % s->eval_every == 0 : is_epoch;
     bool is_late = s->max_seconds > 0 && g->at.seconds + seconds_since(g, g->began_us) >= (double)s->max_seconds;
-    bool has_lost_patience = false;
-    if (s->max_seconds > 0)
+    bool has_lost_patience = false, is_spent = joules_are_spent(&g->joules, (double)s->max_joules);
+    if (is_spent)
+        joules_say(&g->joules, g->obs);
+    is_late |= is_spent;
+    if (s->max_seconds > 0 || s->max_joules > 0)
         TRY(rank0_says(g, &is_late, 1, e));
     if (is_epoch) {
         g->at.epoch++;
@@ -355,6 +358,8 @@ static enum errc run(struct engine *g, struct train_result *r, struct err *e)
         g->job->data->holdout_count, plan_bytes(g->net->plan) >> 20, g->net->spec.recomputes ? " (recomputing)" : "",
         g->job->backend->name,
         g->net->spec.is_bf16 ? "bf16" : "fp32", is_resumed ? ", resumed" : "");
+    if (!comm_rank(g->comm))
+        TRY(joules_begin(&g->joules, g->job, g->at.joules, e));
     g->at.seconds += g->job->tuned_seconds;
     g->began_us = clock_mono_us(g->job->clock);
     g->profiled_from = g->at.step;

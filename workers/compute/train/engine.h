@@ -52,6 +52,11 @@ struct train_observer {                     /* any member may be NULL */
 
 struct comm;
 
+struct train_meter {                        /* of what the lease takes, from outside of it (joules.h) */
+    void *ctx;
+    bool (*read)(void *ctx, double *ret_joules);        /* since the lease began; false: not measured */
+};
+
 struct train_task {
     const struct train_job *spec;
     const struct train_data *data;
@@ -71,6 +76,7 @@ struct train_task {
     bool prefetches;                        /* rows of the next batch on a thread of their own (prefetch.h) */
     bool is_trial;                          /* steps alone: nothing is evaluated, and no model is made (tune.h) */
     struct str tuned;                       /* what a tuner chose that shows in bits; goes into checkpoints (tune.h) */
+    const struct train_meter *meter;        /* NULL: nobody measures, and a spec with max_joules is refused */
     double tuned_seconds;                   /* a tuner took before this run: they count into max_seconds */
     struct comm *comm;                      /* this is one rank of several (comm.h); NULL: alone, or spec->ranks threads */
 };

@@ -4,6 +4,7 @@
 #pragma once
 #include "workers/compute/train/comm.h"
 #include "workers/compute/train/cursor.h"
+#include "workers/compute/train/joules.h"
 #include "workers/compute/train/prefetch.h"
 
 enum { LANES_KEPT_MAX = 3 };        /* of COMM_RANKS_MAX lanes */
@@ -46,6 +47,7 @@ struct engine {
     float *host;                            /* of ranks: what they exchange, all numbers */
     struct score *scores;                   /* of an evaluation, by batch */
     int64_t comm_us;                        /* spent on exchanges of steps, in all */
+    struct joules joules;                   /* of rank 0 */
     struct cursor at;
 };
 

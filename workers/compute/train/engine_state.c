@@ -45,6 +45,8 @@ static struct str run_digest(struct engine *g)
     buf_printf(&b, " %d %zu %zu %zu %s %s ", s->objective, g->job->data->train_count + g->job->data->holdout_count,
                g->job->data->shape.inputs,
                g->job->data->shape.outputs, g->job->backend->name, FALAJ_VERSION);
+    if (s->max_joules)
+        buf_printf(&b, "%lld J ", (long long)s->max_joules);
     buf_add_c(&b, g->net->spec.is_bf16 ? "bf16 " : "");
     buf_add_str(&b, g->job->dataset_digest);
     if (g->job->start) {
@@ -100,6 +102,7 @@ enum errc engine_save(struct engine *g, bool wait, struct err *e)
     size_t n = 0;
     float *host;
     at.seconds += (double)(clock_mono_us(g->job->clock) - g->began_us) * 1e-6;
+    at.joules = joules_taken(&g->joules);
     TRY(bring(g, a, REGION_PARAMS, &host, e));
     TRY(add_tensors(g, a, host, "", t, &n, e));
     for (int i = 0; i < moments_of(g); i++) {

@@ -156,6 +156,10 @@ static enum errc loop(struct gbdt *g, enum train_end *ret, struct err *e)
         bool has_lost_patience = false;
         TRY(one_round(g, e));
         bool is_late = s->max_seconds > 0 && g->at.seconds + seconds_since(g, g->began_us) >= (double)s->max_seconds;
+        bool is_spent = joules_are_spent(&g->joules, (double)s->max_joules);
+        if (is_spent)
+            joules_say(&g->joules, g->obs);
+        is_late |= is_spent;
         if (g->at.round % every == 0 || is_late || g->at.round == total)
             TRY(evaluate(g, &began_us, &since, &has_lost_patience, e));
         if (g->obs->on_step)
@@ -278,6 +282,7 @@ static enum errc run(struct gbdt *g, struct train_result *r, struct err *e)
     say(g, "%zu training rows, %zu hold-out rows, %zu columns in %zu bins, %zu tree(s) a round, %zu beside each other%s",
         d->train_count, d->holdout_count, g->bins.cols, g->bins.cells - g->bins.cols, g->loss.scores, g->lanes,
         is_resumed ? ", resumed" : "");
+    TRY(joules_begin(&g->joules, g->job, g->at.joules, e));
     g->began_us = clock_mono_us(g->job->clock);
     TRY(loop(g, &r->end, e));
     return finish(g, r, e);

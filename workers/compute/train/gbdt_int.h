@@ -3,11 +3,12 @@
 #pragma once
 #include "workers/compute/train/gbdt.h"
 #include "workers/compute/train/gbdt_model.h"
+#include "workers/compute/train/joules.h"
 
 struct gbdt_cursor {
     int64_t round, rounds;              /* trees of each score so far; evaluations so far */
     int64_t bad_rounds;                 /* evaluations since the best one */
-    double seconds;
+    double seconds, joules;             /* worked and taken so far */
     struct train_epoch last, best;      /* best.epoch 0: none yet; step: its round */
 };
 
@@ -26,6 +27,7 @@ struct gbdt {
     unsigned char *columns;             /* [scores][cols], or NULL */
     int64_t began_us;
     bool is_due;                        /* a checkpoint, as soon as the store is ready */
+    struct joules joules;
     struct gbdt_cursor at;
 };
 

@@ -18,6 +18,8 @@ static struct str run_digest(struct gbdt *g)
                (long long)s->early_stop_patience, (long long)s->eval_every, (long long)s->max_steps, (long long)s->max_items,
                (long long)s->max_seconds, g->job->data->table.rows, g->job->data->table.cols, g->job->data->shape.outputs,
                FALAJ_VERSION);
+    if (s->max_joules)
+        buf_printf(&b, "%lld J ", (long long)s->max_joules);
     buf_add_str(&b, g->job->dataset_digest);
     return str_fmt(g->arena, "%016llx", (unsigned long long)str_hash(buf_str(&b)));
 }
@@ -27,10 +29,12 @@ static const struct member {
     const char *name;
     bool is_real;
     size_t at;
+    bool may_lack;                          /* a checkpoint of a release before has it not: 0 */
 } members[] = {
-#define INT(name, member) { name, false, offsetof(struct gbdt_cursor, member) },
-#define REAL(name, member) { name, true, offsetof(struct gbdt_cursor, member) },
+#define INT(name, member) { name, false, offsetof(struct gbdt_cursor, member), false },
+#define REAL(name, member) { name, true, offsetof(struct gbdt_cursor, member), false },
     INT("rounds", rounds) INT("bad_rounds", bad_rounds) REAL("seconds", seconds)
+    { "joules", true, offsetof(struct gbdt_cursor, joules), true },
     INT("last_epoch", last.epoch) REAL("last_train_loss", last.train_loss) REAL("last_holdout_loss", last.holdout_loss)
     REAL("last_holdout_accuracy", last.holdout_accuracy) INT("best_epoch", best.epoch) INT("best_step", best.step)
     REAL("best_train_loss", best.train_loss) REAL("best_holdout_loss", best.holdout_loss)
@@ -55,6 +59,7 @@ enum errc gbdt_save(struct gbdt *g, bool wait, struct err *e)
     struct gbdt_cursor now = g->at;
     struct st_pair state[MEMBERS];
     now.seconds += (double)(clock_mono_us(g->job->clock) - g->began_us) * 1e-6;
+    now.joules = joules_taken(&g->joules);
     for (size_t i = 0; i < MEMBERS; i++)
         state[i] = (struct st_pair){ str_c(members[i].name),
             members[i].is_real ? str_fmt(a, "%a", *(double *)place(&now, &members[i]))
@@ -70,6 +75,8 @@ static bool parse(const struct ckpt *k, struct gbdt_cursor *c)
     for (size_t i = 0; i < MEMBERS; i++) {
         struct str text = st_meta(&k->file, members[i].name);
         char room[64], *end;
+        if (!text.ptr && members[i].may_lack)
+            continue;
         if (!text.len || text.len >= sizeof room)
             return false;
         if (!members[i].is_real) {

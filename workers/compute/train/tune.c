@@ -3,6 +3,7 @@
 #include "workers/compute/train/tune.h"
 #include "workers/compute/pool.h"
 #include "workers/compute/train/cursor.h"
+#include "workers/compute/train/joules.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,6 +23,8 @@ struct tuner {
     double *took;                       /* of a trial: milliseconds by step */
     int64_t last_us, steps;
     int64_t until_us;                   /* of max_seconds; 0: any time */
+    struct joules joules;
+    double until_joules;                /* of max_joules */
     bool was_stopped, is_late;
 };
 
@@ -72,7 +75,7 @@ static bool should_stop(void *ctx)
 {
     struct tuner *t = ctx;
     t->was_stopped = t->was_stopped || (t->obs->should_stop && t->obs->should_stop(t->obs->ctx));
-    t->is_late = t->is_late || (t->until_us && t->last_us >= t->until_us);
+    t->is_late = t->is_late || (t->until_us && t->last_us >= t->until_us) || joules_are_spent(&t->joules, t->until_joules);
     return t->was_stopped || t->is_late;
 }
 
@@ -98,7 +101,7 @@ static enum errc run_trial(struct tuner *t, const struct tune_way *w, double *re
     task.store = NULL;
     task.peaks = NULL;
     spec.max_steps = t->task->spec->tune_steps + WARM_UP;
-    spec.max_items = spec.max_seconds = 0;
+    spec.max_items = spec.max_seconds = spec.max_joules = 0;
     spec.early_stop_patience = 0;
     if (rc == ERR_OK && (rc = train_run(a, &task, &o, &r, e)) == ERR_OK)
         train_result_release(&r);
@@ -141,7 +144,7 @@ static double try_way(struct tuner *t, const char *setting, struct str value, co
     if (t->was_stopped || t->is_late) {
         t->count--;
         if (t->is_late)
-            say(t, "tuning: a quarter of what is left of max_seconds is used up: no more is tried");
+            say(t, "tuning: a quarter of what is left of max_seconds or max_joules is used up: no more is tried");
         return 0;
     }
     row->ms = ms;
@@ -274,7 +277,7 @@ static struct tune_way choose(struct tuner *t, struct effects *s)
 
 struct bound {
     struct tune_way way;                /* batch_size 0: none */
-    double seconds;                     /* worked so far */
+    double seconds, joules;             /* worked and taken so far */
 };
 
 /* A checkpoint's "tuned", of the newest that can be read, and its time. */
@@ -285,24 +288,25 @@ static enum errc take_bound(void *ctx, struct arena *a, const struct ckpt *k, st
     (void)a, (void)e;
     if (!tune_parse(st_meta(&k->file, "tuned"), &b->way))
         b->way.batch_size = 0;
-    b->seconds = cursor_read(k, &at, &(struct err){ 0 }) == ERR_OK ? at.seconds : 0;
+    bool is_read = cursor_read(k, &at, &(struct err){ 0 }) == ERR_OK;
+    b->seconds = is_read ? at.seconds : 0;
+    b->joules = is_read ? at.joules : 0;
     return ERR_OK;
 }
 
-static bool find_bound(const struct train_task *task, struct tune_way *plain, double *ret_seconds)
+static bool find_bound(const struct train_task *task, const struct tune_way *plain, struct bound *ret)
 {
-    struct bound b = { .way = *plain };
     struct err e;
     bool found = false;
-    const struct ckpt_taker taker = { .ctx = &b, .take = take_bound };
-    *ret_seconds = 0;
-    if (!task->store || ckpt_restore(task->store, &taker, &found, &e) != ERR_OK || !found)
-        return false;                   /* one that cannot be read is the run's to tell of */
-    *ret_seconds = b.seconds;
-    if (!b.way.batch_size)
+    *ret = (struct bound){ .way = *plain };
+    const struct ckpt_taker taker = { .ctx = ret, .take = take_bound };
+    if (!task->store || ckpt_restore(task->store, &taker, &found, &e) != ERR_OK || !found) {
+        *ret = (struct bound){ .way = *plain };         /* one that cannot be read is the run's to tell of */
         return false;
-    *plain = b.way;
-    return true;
+    }
+    found = ret->way.batch_size > 0;
+    ret->way = found ? ret->way : *plain;
+    return found;
 }
 
 /* When trials end, so that most of a budget of time is left for the run; 0: it has none. */
@@ -318,16 +322,19 @@ enum errc tune(struct arena *a, const struct train_task *task, int cores, bool r
     const struct train_job *s = task->spec;
     struct tune_way plain = { .threads = cores, .ranks = s->ranks > 1 ? s->ranks : 1, .batch_size = s->batch_size,
                               .accumulate = s->accumulate, .is_bf16 = s->precision == TRAIN_BF16 };
-    double worked;
-    bool is_bound = find_bound(task, &plain, &worked);
+    struct bound before;
+    bool is_bound = find_bound(task, &plain, &before);
+    plain = before.way;
     if (plain.accumulate % plain.ranks)         /* cut by an attempt with fewer ranks */
         plain.ranks = 1;
     int64_t began = clock_mono_us(task->clock);
     struct tuner t = { .arena = a, .task = task, .obs = obs, .plain = &plain,
-                       .until_us = trials_until(s, began, worked),
+                       .until_us = trials_until(s, began, before.seconds),
+                       .until_joules = before.joules + ((double)s->max_joules - before.joules) / SHARE,
                        .rows = ARENA_ARRAY(a, struct train_tuning_row, TRAIN_TUNING_ROWS_MAX),
                        .took = ARENA_ARRAY(a, double, (size_t)s->tune_steps + 1) };
     struct effects effects = { .n = 0 };
+    TRY(joules_begin(&t.joules, task, before.joules, e));
     list_effects(&effects, &t, cores, ranks_are_free, is_bound);
     double ms = try_way(&t, "defaults", way_text(a, &plain, &plain), &plain);
     for (size_t i = 0; i < effects.n && ms > 0; i++) {

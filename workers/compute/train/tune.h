@@ -9,7 +9,8 @@
  * Determinism: threads, ranks and prefetch show in no bit. Precision and batches do, and clocks are no function of the spec; so
  * two runs of one spec are sure to be equal only where neither is free. What was chosen of them goes into checkpoints, and an
  * attempt that goes on from one is bound to it (tune_bound); the result says all of it, to be written into a spec by hand.
- * Time: trials count into max_seconds (task.tuned_seconds) and end when they have had a quarter of what is left of it.
+ * Time and energy: trials count into max_seconds (task.tuned_seconds) and max_joules, and end when they have had a quarter of
+ * what is left of either.
  * Calling order: tune -> train_run with ret->spec and ret->task. Errors: those of a run of the defaults; another way that cannot
  * run is a row that says why. */
 #pragma once

@@ -108,6 +108,10 @@ static void test_a_lease_has_its_share(void **st)
     energy_look(m, &a, 9 * SECOND, 40 * SECOND);            /* more than the machine says: all of it, no more */
     energy_look(m, &b, 2 * SECOND, 40 * SECOND);            /* it rested */
     assert_true(a.cpu_uj == 160e6 && b.cpu_uj == 24e6);
+    double mj;
+    assert_true(energy_total(&a, &mj) && mj == 160e3);
+    a.devices = 1;                                          /* a card that nobody measures: not known */
+    assert_false(energy_total(&a, &mj));
     energy_free(m);
 }
 
@@ -201,6 +205,12 @@ static void test_cards(void **st)
     energy_look(m, &none, 0, 10);
     assert_true(whole.has_gpu && part.has_gpu && !none.has_gpu && !whole.has_cpu);
     assert_true(whole.gpu_mj == 8000 && part.gpu_mj == 1000);
+    double mj;
+    assert_false(energy_total(&whole, &mj));                /* its processors are not measured */
+    whole.has_cpu = true;
+    whole.cpu_uj = 5e6;
+    assert_true(energy_total(&whole, &mj) && mj == 13000);
+    whole.has_cpu = false;
     put(joules, "100");                                     /* the driver was loaded anew */
     energy_look(m, &whole, 0, 20);
     assert_true(!whole.has_gpu && whole.gpu_mj == 0 && whole.next_us == INT64_MAX);

@@ -34,7 +34,7 @@ static void test_every_member_comes_back(void **st)
     struct st_pair p[CKPT_PAIRS_MAX];
     struct cursor got, c = { .step = 9, .epoch = 1, .taken = 2, .rounds = 3, .items = INT64_MAX, .loss_sum = 0.1, .bad_epochs = 4,
                              .skipped = 5, .in_a_row = 6, .rollbacks = 7, .factor = 0.5, .grad_norm = (double)NAN,
-                                 .seconds = 1e300,
+                                 .seconds = 1e300, .joules = 1e-3,
                              .last = { .epoch = 8, .train_loss = -0.0, .holdout_loss = 1.0 / 3,
                                       .holdout_accuracy = (double)INFINITY },
                              .best = { .epoch = 9, .train_loss = 5e-324, .holdout_loss = 2, .holdout_accuracy = 1 } };
@@ -51,6 +51,11 @@ static void test_every_member_comes_back(void **st)
         assert_non_null(strstr(e.msg, name));
         p[i].value = was;
     }
+    for (size_t i = 0; i < n; i++)              /* of a release before */
+        if (str_eq_c(p[i].key, "joules"))
+            p[i].key = STR("joulex");
+    assert_int_equal(cursor_read(&k, &got, &e), ERR_OK);
+    assert_true(got.joules == 0 && got.seconds == c.seconds);
     k.file.meta_count--;
     assert_int_equal(cursor_read(&k, &got, &e), ERR_DAMAGED);
     arena_free(a);

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_run_energy.c - a lease's child asks what it has taken: counters are files of the test's, which the child (this program
+ * itself) moves on before it asks. Then a real training with a budget of joules. */
+#include "executor_kit.h"
+
+#include <sys/stat.h>
+#include <time.h>
+
+#include "workers/lease/frame.h"
+
+static char dir[64];                        /* named by the test's process, the parent of the lease's child */
+
+static void name_dir(pid_t pid)
+{
+    snprintf(dir, sizeof dir, "/tmp/falaj-run-energy-%ld", (long)pid);
+}
+
+static void put(const char *name, const char *text)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    FILE *f = fopen(path, "we");
+    if (!f || fputs(text, f) < 0 || fclose(f) != 0)
+        _exit(1);
+}
+
+/* Joules of the one package so far, and processor seconds of the whole machine. */
+static void counters(int joules, int busy_s)
+{
+    char text[128];
+    snprintf(text, sizeof text, "%d000000\n", joules);
+    put("cap/intel-rapl:0/energy_uj", text);
+    snprintf(text, sizeof text, "cpu  %ld 0 0 0 0 0 0 0 0 0\n", busy_s * sysconf(_SC_CLK_TCK));
+    put("stat", text);
+}
+
+static void make_files(void)
+{
+    char path[256];
+    name_dir(getpid());
+    (void)mkdir(dir, 0777);
+    for (const char *const *d = (const char *const[]){ "cap", "cap/intel-rapl:0", NULL }; *d; d++) {
+        snprintf(path, sizeof path, "%s/%s", dir, *d);
+        (void)mkdir(path, 0777);
+    }
+    put("cap/intel-rapl:0/name", "package-0\n");
+    put("cap/intel-rapl:0/max_energy_range_uj", "262143328850\n");
+    counters(5, 10);
+}
+
+static void say(enum frame_type type, const char *body)
+{
+    if (frame_send(FRAME_FD, type, STR_NULL, str_c(body), NULL, 0, true, NULL) != ERR_OK)
+        _exit(1);
+}
+
+static struct str hear(char *room, enum frame_type want)
+{
+    struct frame f = { 0 };
+    if (frame_receive(FRAME_FD, room, &f, NULL) != ERR_OK || f.type != want)
+        _exit(1);
+    frame_close_fds(&f);
+    return f.body;
+}
+
+/* Uses some processor time, lets the machine have taken a thousand joules for a millisecond's work, and tells what it is told. */
+static int asking_child(void)
+{
+    static char room[FRAME_MAX];
+    char line[64];
+    int64_t mj[2];
+    name_dir(getppid());
+    (void)hear(room, FRAME_GRANT);
+    (void)hear(room, FRAME_KEYS);
+    for (int i = 0; i < 2; i++) {
+        if (i) {
+            for (clock_t until = clock() + CLOCKS_PER_SEC / 20; clock() < until;)
+                ;
+            usleep(300000);                         /* a look is due again: looks that are asked for have a distance */
+            counters(1005, 11);
+        }
+        say(FRAME_ENERGY, "");
+        memcpy(&mj[i], hear(room, FRAME_ENERGY).ptr, sizeof mj[i]);
+    }
+    snprintf(line, sizeof line, "told %s then %s", mj[0] == 0 ? "nothing" : mj[0] < 0 ? "no measure" : "much",
+             mj[1] >= 30000 && mj[1] <= 1000000 ? "its share" : mj[1] < 0 ? "no measure" : "something else");
+    say(FRAME_FAILED, line);
+    _exit(0);
+}
+
+static void with_child(const char *cap, const char *kind, const char *text)
+{
+    struct fixture f;
+    char path[128], stat_path[128];
+    setup(&f, "1g");
+    make_files();
+    snprintf(path, sizeof path, "%s%s", *cap ? dir : "", cap);
+    snprintf(stat_path, sizeof stat_path, "%s/stat", dir);
+    f.env.energy = energy_new(path, stat_path, NULL);
+    f.env.program = "/proc/self/exe";
+    run_and_expect(&f, add_kind(&f, kind, "{}", 0), "\"event\":\"fail\"", text);
+    energy_free(f.env.energy);
+    teardown(&f);
+}
+
+static void test_a_child_is_told_its_share(void **st)
+{
+    (void)st;
+    with_child("/cap", "train", "told nothing then its share");
+    with_child("", "train", "told no measure then no measure");
+}
+
+static void test_a_child_of_programs_may_not_ask(void **st)
+{
+    (void)st;
+    with_child("/cap", "run", "the child of programs asked what they have taken");
+}
+
+#define SPEC "{\"dataset_id\":\"dst_00000000000000000000000000000001\",\"dataset_version\":1,\"label_column\":\"label\"," \
+             "\"epochs\":2,\"max_joules\":1000000}"
+
+static void test_a_training_asks_by_itself(void **st)
+{
+    (void)st;
+    for (int is_measured = 0; is_measured <= 1; is_measured++) {
+        struct fixture f;
+        char path[128], stat_path[128];
+        setup(&f, "1g");
+        make_files();
+        snprintf(path, sizeof path, "%s/cap", dir);
+        snprintf(stat_path, sizeof stat_path, "%s/stat", dir);
+        f.env.energy = is_measured ? energy_new(path, stat_path, NULL) : NULL;
+        run_and_expect(&f, add_kind(&f, "train", SPEC, 0), is_measured ? "\"event\":\"succeed\"" : "\"event\":\"fail\"",
+                       is_measured ? "info: epoch 2: loss " : "max_joules: this machine does not measure");
+        energy_free(f.env.energy);
+        teardown(&f);
+    }
+}
+
+static int drop_files(void **st)
+{
+    char command[128];
+    (void)st;
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    return system(command);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && !strcmp(argv[1], "--run-lease"))
+        return asking_child();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_child_is_told_its_share), cmocka_unit_test(test_a_child_of_programs_may_not_ask),
+        cmocka_unit_test(test_a_training_asks_by_itself),
+    };
+    return cmocka_run_group_tests(tests, NULL, drop_files);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run_energy.c - what a lease takes, looked at while it runs, when its child asks, and at its end.
+ *
+ * A child that asks often costs the agent a look every ASKED_US and no more. */
+#include "workers/lease/executor_int.h"
+
+#include "workers/agent/usage.h"
+
+enum { ASKED_US = 200000 };
+
+/* What a child's programs take, the kernel adds to it when they are waited for. */
+static void look(struct run *r, int64_t now)
+{
+    int64_t cpu_us, bytes;
+    const bool is_told = !work_type_of(r->g->kind)->starts_programs && usage_read(r->pid, &cpu_us, &bytes) && bytes;
+    energy_look(r->env->energy, &r->energy, is_told ? cpu_us : ENERGY_UNKNOWN, now);
+}
+
+void run_look_at_energy(struct run *r, int64_t now)
+{
+    if (now >= r->energy.next_us)
+        look(r, now);
+}
+
+/* Programs that were killed with their child were waited for by nobody, so what they took is not known. */
+void run_end_energy(struct run *r)
+{
+    energy_look(r->env->energy, &r->energy, r->cpu_us, clock_mono_us(&clock_system));
+    r->energy.has_cpu = r->energy.has_cpu && !(r->was_killed && work_type_of(r->g->kind)->starts_programs);
+}
+
+enum errc run_on_energy(struct run *r, struct err *e)
+{
+    enum { NOT_MEASURED = -1 };
+    double mj;
+    int64_t answer, now = clock_mono_us(&clock_system);
+    if (work_type_of(r->g->kind)->starts_programs)
+        return FAIL(e, DAMAGED, "the child of programs asked what they have taken, which is known at their end");
+    if (now >= r->energy_asked_us + ASKED_US) {
+        look(r, now);
+        r->energy_asked_us = now;
+    }
+    answer = energy_total(&r->energy, &mj) ? (int64_t)mj : NOT_MEASURED;
+    return frame_send(r->socket, FRAME_ENERGY, STR_NULL, str_n((const char *)&answer, sizeof answer), NULL, 0, false, e);
+}
