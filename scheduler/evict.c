@@ -10,6 +10,7 @@
 #include "scheduler/engine/lease_move.h"
 #include "scheduler/jobs/job_apply.h"
 #include "scheduler/mirror/holders.h"
+#include "scheduler/replay/ring.h"
 
 #include <stdlib.h>
 
@@ -163,7 +164,10 @@ enum errc evict_pass(struct work *w, struct snapshot *s, struct plan *p, struct 
     TRY(RUN_SYSTEM(w, app->pool, TX_READ_ONLY, holders_read(w, &h, e), e));
     if (!h.n)
         return ERR_OK;
-    preempt_plan(s, p, h, app->claims, clock_mono_us(app->clock), w->arena, &r);
+    const int64_t now_us = clock_mono_us(app->clock);
+    cycle_ring_holders(app->cycles, h, now_us);
+    preempt_plan(s, p, h, app->claims, now_us, w->arena, &r);
+    cycle_ring_choice(app->cycles, s, p, h, &r, app->claims, w->arena);
     for (size_t i = 0; i < r.waits.n; i++) {
         struct waiting *x = &p->waits.items[r.waits.items[i]];
         x->reason = str_c(job_reason_names[JR_PREEMPTING]);

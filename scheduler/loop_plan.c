@@ -13,6 +13,7 @@
 #include "scheduler/plan/placement.h"
 #include "scheduler/plan_apply.h"
 #include "scheduler/plan_told.h"
+#include "scheduler/replay/ring.h"
 
 void loop_wake_nodes(const struct app *app, struct slice nodes_told)
 {
@@ -33,13 +34,15 @@ static bool has_room(const struct snapshot *s)
     return has;
 }
 
-static void plan_from(const struct app *app, struct snapshot *s, struct arena *a, struct plan *p)
+static void plan_from(const struct app *app, enum cycle_kind kind, struct snapshot *s, struct arena *a, struct plan *p)
 {
     s->workload = app->workload;
     s->claims = app->claims;
     if (s->claims)
         claims_end(s->claims, clock_mono_us(app->clock));
+    cycle_ring_inputs(app->cycles, kind, app->config->scheduler_batch, clock_wall_us(app->clock), s, a);
     placement_plan(s, a, p);
+    cycle_ring_plan(app->cycles, s, p, a);
 }
 
 static enum errc read_and_admit(struct work *w, struct snapshot *s, struct plan *p, struct plan_result *ret, struct err *e)
@@ -49,7 +52,7 @@ static enum errc read_and_admit(struct work *w, struct snapshot *s, struct plan 
     TRY(snapshot_read(w, cfg->scheduler_batch, false, s, e));
     if (!s->jobs.n)
         return ERR_OK;
-    plan_from(w->app, s, w->arena, p);
+    plan_from(w->app, CYCLE_QUICK, s, w->arena, p);
     if (s->claims)
         claims_untake(s->claims, s);
     w->now_us = clock_wall_us(w->app->clock);
@@ -64,6 +67,7 @@ static enum errc quick_pass(const struct app *app, struct arena *a, struct plan_
     struct plan_result r = { 0 };
     struct work w = loop_work(app, a);
     TRY(RUN_SYSTEM(&w, app->pool, TX_ENDS, read_and_admit(&w, &s, &p, &r, e), e));
+    cycle_ring_keep(app->cycles);
     ret->has_room = has_room(&s) || r.refused > 0;
     *ret_again = r.refused > 0;
     if (!p.places.n)
@@ -91,9 +95,10 @@ static enum errc plan_pass(const struct app *app, struct arena *a, bool is_deep,
     ret->has_room = has_room(&s);
     if (!s.jobs.n)
         return ERR_OK;
-    plan_from(app, &s, a, &p);
+    plan_from(app, explains ? CYCLE_EXPLAINS : CYCLE_DEEP, &s, a, &p);
     if (explains)
         TRY(evict_pass(&w, &s, &p, &told, e));
+    cycle_ring_keep(app->cycles);
     loop_wake_nodes(app, told);
     if (s.claims)
         claims_untake(s.claims, &s);

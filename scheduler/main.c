@@ -4,6 +4,7 @@
  *
  *     falaj-scheduler --config=FILE [--section.name=value]… [--help-config]
  *     falaj-scheduler simulate …      (scheduler/simulate/simulate.h: no configuration, no database)
+ *     falaj-scheduler replay …        (scheduler/replay/replay.h: the same)
  *
  * SIGTERM and SIGINT end it: the round in progress is finished, the audit heads are signed, then it goes. */
 #include <pthread.h>
@@ -53,6 +54,8 @@
 #include "scheduler/plan_apply.h"
 #include "scheduler/plan_check.h"
 #include "scheduler/plan_gang.h"
+#include "scheduler/replay/replay.h"
+#include "scheduler/replay/ring.h"
 #include "scheduler/duty/reaper.h"
 #include "scheduler/round.h"
 #include "scheduler/duty/tenant_reaper.h"
@@ -206,6 +209,14 @@ static enum errc start_notices(struct daemon *d, struct err *e)
     return ERR_OK;
 }
 
+static enum errc start_cycles(struct daemon *d, struct err *e)
+{
+    const struct config *c = d->config;
+    const struct cycle_ring_opts o = { *c->scheduler_cycles_dir ? c->scheduler_cycles_dir : "/var/lib/falaj/scheduler-cycles",
+                                       c->scheduler_cycles_kept, c->scheduler_cycles_bytes };
+    return c->scheduler_cycles_kept ? cycle_ring_new(&o, &d->app.cycles, e) : ERR_OK;
+}
+
 static enum errc start_helpers(struct daemon *d, struct err *e)
 {
     static const char *const channels[] = { WAKE_SCHEDULER, WAKE_SUBMITTED, WAKE_AUDIT };
@@ -257,11 +268,13 @@ static void stop(struct daemon *d)
     db_pool_free(d->app.pool);
     policies_free(d->app.policies);
     workload_free(d->app.workload);
+    cycle_ring_free(d->app.cycles);
     local_auth_free(d->app.auth);
 }
 
 static enum errc run(struct daemon *d, struct err *e)
 {
+    TRY(start_cycles(d, e));
     TRY(start_database(d, e));
     TRY(start_helpers(d, e));
     if (pthread_create(&d->signals, NULL, wait_for_signal, d))
@@ -279,6 +292,8 @@ int main(int argc, char **argv)
     struct err e = { 0 };
     if (argc > 1 && strcmp(argv[1], "simulate") == 0)
         return simulate_main(argc - 1, argv + 1);
+    if (argc > 1 && strcmp(argv[1], "replay") == 0)
+        return replay_main(argc - 1, argv + 1);
     if (config_load(&argc, argv, &d.config, &e) != ERR_OK) {
         fprintf(stderr, "falaj-scheduler: %s\n", e.msg);
         return 2;
@@ -289,7 +304,8 @@ int main(int argc, char **argv)
             config_help(stdout);
         else
             fputs("usage: falaj-scheduler --config FILE [--section.name=value]... [--help | --help-config]\n"
-                  "       falaj-scheduler simulate --help\n", is_help ? stdout : stderr);
+                  "       falaj-scheduler simulate --help\n"
+                  "       falaj-scheduler replay --help\n", is_help ? stdout : stderr);
         config_free(d.config);
         return is_settings || is_help ? 0 : 2;
     }

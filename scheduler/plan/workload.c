@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* workload.c - types numbered by their asks; futures kept once per group that was asked for. */
 #include "scheduler/plan/workload.h"
+#include "core/base/arena.h"
 #include "core/base/assert.h"
 #include "scheduler/plan/askset.h"
 #include "scheduler/plan/futures.h"
@@ -115,6 +116,57 @@ const struct workload_type *workload_types(const struct workload *w, size_t *n)
 const workload_futures *workload_drawn(const struct workload *w)
 {
     return &w->drawn;
+}
+
+void workload_save(const struct workload *w, struct arena *a, struct workload_state *ret)
+{
+    *ret = (struct workload_state){ .ntypes = w->asks.n, .ndrawn = w->ndrawn, .arrivals = w->arrivals, .next = w->next,
+                                    .epoch = w->epoch, .random = w->random.state,
+                                    .types = ARENA_ARRAY(a, struct workload_type, w->asks.n + 1),
+                                    .drawn_arrivals = ARENA_ARRAY(a, int64_t, w->ndrawn + 1) };
+    for (size_t i = 0; i < w->asks.n; i++)
+        ret->types[i] = (struct workload_type){ w->asks.asks[i], w->came[i] };
+    for (size_t i = 0; i < w->ndrawn; i++)
+        ret->drawn_arrivals[i] = w->drawn_types[i].arrivals;
+    memcpy(ret->drawn, w->drawn, sizeof ret->drawn);
+}
+
+static bool fits(const struct workload_state *s)
+{
+    if (s->ntypes > WORKLOAD_TYPES_MAX || s->ndrawn > s->ntypes || s->arrivals < 0 || s->arrivals >= s->next ||
+        (s->epoch != 0) != (s->ndrawn != 0))
+        return false;
+    for (size_t i = 0; i < s->ntypes; i++)
+        if (!ask_is_valid(&s->types[i].ask) || !s->types[i].ask.gpus || s->types[i].arrivals < 0)
+            return false;
+    for (size_t i = 0; i < s->ndrawn; i++)
+        if (s->drawn_arrivals[i] < 0)
+            return false;
+    for (size_t i = 0; s->epoch && i < WORKLOAD_FUTURES * WORKLOAD_STEPS; i++)
+        if (s->drawn[i / WORKLOAD_STEPS][i % WORKLOAD_STEPS] >= s->ndrawn)
+            return false;
+    return true;
+}
+
+struct workload *workload_load(const struct workload_state *s)
+{
+    if (!fits(s))
+        return NULL;
+    struct workload *w = workload_new();
+    for (size_t i = 0; i < s->ntypes; i++) {
+        if (askset_find(&w->asks, &s->types[i].ask, WORKLOAD_TYPES_MAX) != i)
+            return workload_free(w), NULL;
+        w->came[i] = s->types[i].arrivals;
+    }
+    for (size_t i = 0; i < s->ndrawn; i++)
+        w->drawn_types[i] = (struct workload_type){ s->types[i].ask, s->drawn_arrivals[i] };
+    w->ndrawn = s->ndrawn;
+    w->arrivals = s->arrivals;
+    w->next = s->next;
+    w->epoch = s->epoch;
+    w->random.state = s->random;
+    memcpy(w->drawn, s->drawn, sizeof w->drawn);
+    return w;
 }
 
 /* Behind a const face, since it only keeps what would else be computed again. */

@@ -40,6 +40,23 @@ const struct workload_type *workload_types(const struct workload *w, size_t *n);
 typedef uint16_t workload_futures[WORKLOAD_FUTURES][WORKLOAD_STEPS];
 const workload_futures *workload_drawn(const struct workload *w);
 
+/* All of it as numbers, so that it can be written down and made again: what is made of a state goes on exactly as its
+ * original. */
+struct workload_state {
+    struct workload_type *types;        /* in the order of their first coming; arrivals: until now */
+    int64_t *drawn_arrivals;            /* of the first ndrawn types, when futures were last drawn */
+    size_t ntypes, ndrawn;
+    int64_t arrivals, next;             /* of all types; futures are drawn at so many */
+    uint32_t epoch;
+    uint64_t random;
+    workload_futures drawn;
+};
+/* Borrowed until the next arrival, but for what lies in the arena. */
+struct arena;
+void workload_save(const struct workload *w, struct arena *a, struct workload_state *ret);
+/* NULL: no workload has such a state (an ask that is not valid or stands twice, a future of a type that is not there). */
+struct workload *workload_load(const struct workload_state *s);
+
 /* The drawn futures of one group, made for playing (futures.h), with the room of a cache: NULL or stale ones are made anew. */
 struct futures;
 const struct futures *workload_futures_of(const struct workload *w, unsigned group);

@@ -3,6 +3,16 @@
  * there may be. */
 #include "tests/db/scheduler/fixture.h"
 #include "scheduler/loop_int.h"
+#include "scheduler/plan/claims.h"
+#include "scheduler/plan/workload.h"
+#include "scheduler/replay/replay.h"
+#include "scheduler/replay/ring.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 static struct fixture f;
 static struct machine m;
@@ -81,9 +91,70 @@ static void an_error_leaves_room(void **state)
     arena_free(a);
 }
 
+/* How many files of the folder the planner of today plans alike; they go. */
+static int replay_folder(const char *folder, struct told *sums)
+{
+    int n = 0;
+    DIR *d = opendir(folder);
+    for (struct dirent *x = readdir(d); x; x = readdir(d)) {
+        struct arena *a = arena_new((size_t)256 << 20);
+        static char bytes[1 << 20];
+        struct cycle c;
+        struct replay r;
+        if (x->d_name[0] != '.') {
+            FILE *file = fdopen(openat(dirfd(d), x->d_name, O_RDONLY), "rb");
+            const size_t len = fread(bytes, 1, sizeof bytes, file);
+            fclose(file);
+            OK(record_read(str_c(x->d_name), str_n(bytes, len), a, &c, e));
+            OK(replay_run(str_c(x->d_name), &c, a, &r, e));
+            assert_true(r.is_same);
+            sums->places.n += r.was.places.n;
+            sums->waits.n += r.was.waits.n;
+            unlinkat(dirfd(d), x->d_name, 0);
+            n++;
+        }
+        arena_free(a);
+    }
+    closedir(d);
+    return n;
+}
+
+/* What was read from PostgreSQL, by rounds of both kinds, is planned again from its files. */
+static void rounds_are_replayed(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/cycles_test_XXXXXX";
+    struct claims claims = { 0 };
+    struct told sums = { 0 };
+    struct lease_grant g[3];
+    struct uuid job;
+    assert_non_null(mkdtemp(folder));
+    const struct cycle_ring_opts o = { folder, 100, 1 << 20 };
+    OK(cycle_ring_new(&o, &f.scheduler.cycles, e));
+    f.scheduler.claims = &claims;
+    f.scheduler.workload = workload_new();
+    for (int i = 0; i < 5; i++)
+        submit(&f, i % 2 ? f.tenant_a : f.tenant_b, 1, 1, 3, &job);
+    for (int is_full = 0; is_full < 2; is_full++) {
+        (void)plan_now(is_full);
+        const size_t n = take(&f, &m, 3, g);
+        assert_true(n > 0);
+        run_through(&f, &m, g, n);
+    }
+    (void)plan_now(true);
+    cycle_ring_free(f.scheduler.cycles);
+    workload_free(f.scheduler.workload);
+    f.scheduler.cycles = NULL;
+    f.scheduler.claims = NULL;
+    f.scheduler.workload = NULL;
+    assert_true(replay_folder(folder, &sums) >= 2);
+    assert_true(sums.places.n >= 4);
+    assert_int_equal(rmdir(folder), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(a_round_says_whether_there_is_room),
-                                        cmocka_unit_test(an_error_leaves_room) };
+                                        cmocka_unit_test(an_error_leaves_room), cmocka_unit_test(rounds_are_replayed) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
