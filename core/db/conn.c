@@ -3,6 +3,7 @@
  * without NULL after it; conn_next hides that. Reading waits with poll and a limit, because a dead network must not hold a thread
  * for ever. */
 #include "core/db/conn_int.h"
+#include "core/db/servers.h"
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
 #include "core/base/clock.h"
@@ -20,6 +21,8 @@ enum {
     IDLE_IN_TX_MS = 10000,
     SCRATCH_KEEP = 1 << 20,
     ROOM_FOR_ONE = 16,
+    SUSPECT_US = 5000000,
+    SLICE_US = 1000000,
 };
 
 static void ignore_notice(void *ctx, const PGresult *res)
@@ -68,10 +71,11 @@ enum errc pg_open(const char *conninfo, const char *app_name, int64_t statement_
                           "client_encoding",
                            "options", NULL };
     const char *values[] = { "5", "15000", "10", conninfo, app_name ? app_name : "falaj", "UTF8", options.ptr, NULL };
-    PGconn *pg = PQconnectdbParams(keys, values, 1);
+    CLEANUP(buf_releasep) struct buf why = BUF(4096);
+    PGconn *pg = servers_connect(conninfo, keys, values, &why);
     if (PQstatus(pg) != CONNECTION_OK) {
         FAIL(e, UNAVAILABLE, "the database cannot be reached");
-        err_note(e, "%s", PQerrorMessage(pg));
+        err_note(e, "%s", why.len ? why.ptr : "");
         PQfinish(pg);
         return ERR_UNAVAILABLE;
     }
@@ -80,21 +84,23 @@ enum errc pg_open(const char *conninfo, const char *app_name, int64_t statement_
     return ERR_OK;
 }
 
-bool pg_wait(PGconn *pg, int64_t wait_us)
+enum pg_waited pg_wait(PGconn *pg, int64_t wait_us)
 {
     int64_t until = clock_mono_us(&clock_system) + wait_us;
     while (PQisBusy(pg)) {
         int flushed = PQflush(pg);
         int64_t left_ms = (until - clock_mono_us(&clock_system)) / 1000;
-        if (flushed < 0 || left_ms <= 0)
-            return false;
+        if (flushed < 0)
+            return PG_LOST;
+        if (left_ms <= 0)
+            return PG_SILENT;
         struct pollfd fd = { PQsocket(pg), (short)(POLLIN | (flushed ? POLLOUT : 0)), 0 };
         if (fd.fd < 0)
-            return false;
+            return PG_LOST;
         if (poll(&fd, 1, (int)(left_ms < 1000 ? left_ms : 1000)) > 0 && (fd.revents & ~POLLOUT) && !PQconsumeInput(pg))
-            return false;
+            return PG_LOST;
     }
-    return true;
+    return PG_READY;
 }
 
 enum errc pg_fail(struct err *e, PGconn *pg, const PGresult *res, const char *stmt_name)
@@ -215,16 +221,45 @@ static void learn(struct db_conn *c, const struct note *n, const PGresult *res)
         log_err(LOG_ERROR, "db.schema_drift", &e);      /* the map stays NULL: the reader of the rows fails */
 }
 
+/* Of all connections of the pool that wait one asks, every SUSPECT_US. */
+static bool is_my_turn_to_ask(struct db_conn *c)
+{
+    long long now = clock_mono_us(&clock_system), last = atomic_load(c->asked_us);
+    return now - last >= SUSPECT_US && atomic_compare_exchange_strong(c->asked_us, &last, now);
+}
+
+/* The answer can be read. A frozen server goes on confirming what comes, so no connection fails: one that has waited for long
+ * asks whether the server still takes new ones. A connection whose server is silent, or that waited for as long as it may, tells
+ * the others of its pool: what they wait for will not come either, so they wait SUSPECT_US at most, and none of its age is used
+ * again. */
+static bool conn_wait(struct db_conn *c)
+{
+    int64_t began = clock_mono_us(&clock_system);
+    for (;;) {
+        int64_t most = conn_is_suspect(c) && SUSPECT_US < c->wait_us ? SUSPECT_US : c->wait_us;
+        int64_t waits = clock_mono_us(&clock_system) - began, left = most - waits;
+        enum pg_waited waited = pg_wait(c->pg, left < SLICE_US ? left : SLICE_US);
+        if (waited != PG_SILENT)
+            return waited == PG_READY;
+        if (left > SLICE_US && (waits < SUSPECT_US || !c->silences || !is_my_turn_to_ask(c) || server_answers(c->pg)))
+            continue;
+        server_is_silent(c->pg);
+        if (c->silences)
+            atomic_compare_exchange_strong(c->silences, &(int){ c->born }, c->born + 1);
+        return false;
+    }
+}
+
 bool conn_next(struct db_conn *c, struct note *ret_note, PGresult **ret_res, bool *ret_is_old)
 {
     *ret_res = NULL;
     if (c->is_broken || c->count == 0)
         return false;
     struct note n = c->notes[c->first];
-    PGresult *res = pg_wait(c->pg, c->wait_us) ? PQgetResult(c->pg) : NULL;
+    PGresult *res = conn_wait(c) ? PQgetResult(c->pg) : NULL;
     bool ok = res && (PQresultStatus(res) == PGRES_PIPELINE_SYNC) == (n.kind == NOTE_SYNC);
     if (ok && n.kind != NOTE_SYNC) {
-        PGresult *end = pg_wait(c->pg, c->wait_us) ? PQgetResult(c->pg) : res;
+        PGresult *end = conn_wait(c) ? PQgetResult(c->pg) : res;
         if (end) {                                      /* silence, or rows of a statement that has more than one result */
             ok = false;
             if (end != res)
@@ -255,9 +290,14 @@ static bool has_input(const struct db_conn *c)
     return fd.fd < 0 || poll(&fd, 1, 0) > 0;
 }
 
+bool conn_is_suspect(const struct db_conn *c)
+{
+    return c->silences && atomic_load(c->silences) != c->born;
+}
+
 bool conn_is_usable(struct db_conn *c)
 {
-    if (c->is_broken)
+    if (c->is_broken || conn_is_suspect(c))
         return false;
     if (c->count == 0 && !has_input(c))
         return true;

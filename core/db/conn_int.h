@@ -7,6 +7,7 @@
  * Errors of sending only set is_broken: the reader reports them, so that a sequence of sends needs no checks. */
 #pragma once
 #include <libpq-fe.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include "core/base/err.h"
@@ -39,14 +40,18 @@ struct db_conn {
     bool is_broken;
     struct buf scratch;
     int64_t wait_us;            /* longest silence while an answer is owed */
+    atomic_int *silences;       /* of the pool, NULL: none; another number than when the connection was made makes it suspect */
+    int born;
+    atomic_llong *asked_us;     /* of the pool: when one of those that wait asked whether the server is there */
     struct db_conn *next;       /* in the pool's list of idle ones */
 };
 
 /* Opens a libpq connection with our options; NULL statement timeout (0) leaves the server's. Shared with session.c and check.c. */
 MUST_CHECK enum errc pg_open(const char *conninfo, const char *app_name, int64_t statement_timeout_ms, bool is_batch, PGconn **ret,
                              struct err *e);
-/* Waits until a result can be read without blocking. false: broken, or silent for wait_us. */
-bool pg_wait(PGconn *pg, int64_t wait_us);
+/* Waits until a result can be read without blocking, or is known to come no more, or wait_us are over. */
+enum pg_waited { PG_READY, PG_LOST, PG_SILENT };
+enum pg_waited pg_wait(PGconn *pg, int64_t wait_us);
 /* Fills e from a failed result, or from the connection when res is NULL. */
 enum errc pg_fail(struct err *e, PGconn *pg, const PGresult *res, const char *stmt_name);
 
@@ -61,5 +66,7 @@ bool conn_is_synced(const struct db_conn *c);       /* nothing was sent after th
 bool conn_has_room(const struct db_conn *c);        /* for one statement and what goes around it */
 /* The answer of the oldest note; false when the connection is broken. *ret_res: to be cleared by the caller. */
 bool conn_next(struct db_conn *c, struct note *ret_note, PGresult **ret_res, bool *ret_is_old);
+/* Since it was made another one of its pool was silent for as long as it may. */
+bool conn_is_suspect(const struct db_conn *c);
 /* Reads what has come for old notes without waiting; false: the connection is of no use any more. */
 bool conn_is_usable(struct db_conn *c);

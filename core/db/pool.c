@@ -13,7 +13,7 @@
 #include <time.h>
 
 #define PAUSE_MIN_US 50000
-#define PAUSE_MAX_US 2000000
+#define PAUSE_MAX_US 1000000
 
 static const struct stmt own_stmts[SLOT_OWN_COUNT] = {
     [SLOT_BEGIN] = { .name = "falaj_begin", .sql = "BEGIN" },
@@ -133,10 +133,14 @@ static void wait_until(struct db_pool *p, int64_t mono_us)
 /* With the lock held and a place reserved in `open`: connects without the lock. */
 static enum errc open_one(struct db_pool *p, struct db_conn **ret, struct err *e)
 {
+    int born = atomic_load(&p->silences);
     pthread_mutex_unlock(&p->lock);
     enum errc rc = conn_new(p->conninfo, p->app_name, p->statement_timeout_ms, p->is_batch, p->stmts, p->nstmts, ret, e);
     pthread_mutex_lock(&p->lock);
     if (rc == ERR_OK) {
+        (*ret)->silences = &p->silences;
+        (*ret)->asked_us = &p->asked_us;
+        (*ret)->born = born;
         atomic_fetch_add(&p->connects, 1);
         p->pause_us = 0;
         p->down_until_us = 0;
@@ -201,7 +205,7 @@ enum errc pool_take(struct db_pool *p, struct db_conn **ret, struct err *e)
 
 void pool_give(struct db_pool *p, struct db_conn *c)
 {
-    bool is_broken = c->is_broken || !conn_is_synced(c);
+    bool is_broken = c->is_broken || !conn_is_synced(c) || conn_is_suspect(c);
     if (is_broken)
         conn_free(c);
     else

@@ -24,6 +24,8 @@ struct db_pool {
     struct db_conn *idle;                   /* last in, first out */
     int open, busy, waiting;
     int64_t down_until_us, pause_us;
+    atomic_int silences;                    /* how often connections of the pool were found silent, all of one age once */
+    atomic_llong asked_us;
     atomic_llong checkouts, connects, broken, transactions, statements;
 };
 

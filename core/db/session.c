@@ -57,7 +57,7 @@ static enum errc answer(struct db_session *s, int64_t timeout_us, PGresult **ret
     PGresult *last = NULL;
     for (;;) {
         PGresult *res = NULL;
-        if (!pg_wait(s->pg, timeout_us) || PQstatus(s->pg) != CONNECTION_OK) {
+        if (pg_wait(s->pg, timeout_us) != PG_READY || PQstatus(s->pg) != CONNECTION_OK) {
             enum errc rc = lost(s, NULL, e);
             PQclear(last);
             return rc;

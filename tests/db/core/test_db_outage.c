@@ -16,6 +16,8 @@
 #include "tests/db/harness.h"
 #include "tests/lib/wait.h"
 
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -229,13 +231,70 @@ static void test_session_locks(void **state)
     assert_int_equal(db_session_exec_script(two, "SELECT 1; SELECT nonsense", &e), ERR_INTERNAL);
 }
 
+/* The whole machine is frozen, and a statement may take ten minutes: that nobody takes a new connection either is noticed long
+ * before, else this test runs into its own limit. */
+static void test_frozen_machine(void **state)
+{
+    (void)state;
+    struct db_pool *p = db_pool_new(&(struct db_pool_opts){ .conninfo = pg_harness_conninfo(pg, "app", NULL), .size = 1,
+                                                            .lists = lists, .statement_timeout_ms = 600000 });
+    assert_int_equal(insert_one(p), ERR_OK);
+    pid_t backend = (pid_t)pg_harness_number(pg, NULL, "SELECT max(pid) FROM pg_stat_activity WHERE usename = 'app'");
+    pid_t postmaster = (pid_t)pg_harness_number(pg, NULL,
+                                                "SELECT split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::bigint");
+    assert_int_equal(kill(postmaster, SIGSTOP) | kill(backend, SIGSTOP), 0);
+    enum errc rc = insert_one(p);
+    assert_int_equal(kill(backend, SIGCONT) | kill(postmaster, SIGCONT), 0);
+    assert_int_equal(rc, ERR_UNAVAILABLE);
+    assert_int_equal(insert_one(p), ERR_OK);
+    db_pool_free(p);
+}
+
+/* A frozen server takes what is sent and answers nothing. The first who finds that out tells the pool: the connections at rest
+ * are of the same age and are not tried one after the other. */
+static void test_frozen_server(void **state)
+{
+    (void)state;
+    enum { SIZE = 3 };
+    struct db_pool *p = db_pool_new(&(struct db_pool_opts){ .conninfo = pg_harness_conninfo(pg, "app", NULL), .size = SIZE,
+                                                            .lists = lists, .statement_timeout_ms = 100 });
+    CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+    struct db_tx *tx[SIZE];
+    struct total t;
+    for (int i = 0; i < SIZE; i++) {
+        assert_int_equal(db_begin(p, SCOPE_SYSTEM, 0, a, &tx[i], &e), ERR_OK);
+        assert_int_equal(db_one(tx[i], &row_count, NO_ARGS, &t, &e), ERR_OK);
+    }
+    for (int i = 0; i < SIZE; i++)
+        assert_int_equal(db_commit(tx[i], &e), ERR_OK);
+    int64_t pids[SIZE];
+    for (int i = 0; i < SIZE; i++) {
+        char sql[120];
+        snprintf(sql, sizeof sql, "SELECT pid FROM pg_stat_activity WHERE usename = 'app' ORDER BY pid OFFSET %d LIMIT 1", i);
+        pids[i] = pg_harness_number(pg, NULL, sql);
+    }
+    for (int i = 0; i < SIZE; i++)
+        assert_int_equal(kill((pid_t)pids[i], SIGSTOP), 0);
+    enum errc first = insert_one(p), second = insert_one(p);
+    for (int i = 0; i < SIZE; i++)
+        kill((pid_t)pids[i], SIGCONT);
+    assert_int_equal(first, ERR_UNAVAILABLE);
+    assert_int_equal(second, ERR_OK);
+    struct db_pool_stats stats;
+    db_pool_stats(p, &stats);
+    assert_int_equal(stats.open, 1);
+    assert_int_equal(stats.broken, SIZE);
+    db_pool_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stop_and_start),  cmocka_unit_test(test_restart_costs_idle_connections_nothing),
         cmocka_unit_test(test_killed_backend),  cmocka_unit_test(test_lost_commit),
         cmocka_unit_test(test_lost_last_statement), cmocka_unit_test(test_only_read),
-        cmocka_unit_test(test_session_locks),
+        cmocka_unit_test(test_session_locks),   cmocka_unit_test(test_frozen_server),
+        cmocka_unit_test(test_frozen_machine),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* servers.c - what is remembered of a server stands in one small table of the process, by the hash of its name and port: a site
+ * has two or three, and a place that is taken over by another costs an attempt. */
+#include "core/db/servers.h"
+#include "core/base/clock.h"
+#include "core/base/str.h"
+
+#include <pthread.h>
+#include <string.h>
+
+enum {
+    SERVERS_MAX = 8,            /* of one conninfo; with more libpq tries them by itself */
+    PLACES = 16,
+    SILENT_US = 3000000,        /* so long nobody asks a silent server while there is another; then one caller does */
+    SLOW_US = 1900000,          /* libpq's least connect_timeout is 2 s: what took so long was ended by it, not refused */
+};
+
+static struct place {
+    uint64_t of;
+    int64_t good_us, silent_until_us;
+} places[PLACES];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+struct server {
+    const char *host, *port;
+    uint64_t of;
+    int64_t good_us;
+    bool is_silent;
+};
+
+static uint64_t name_of(const char *host, const char *port)
+{
+    return str_hash(str_c(host)) * 31 + str_hash(str_c(port ? port : ""));
+}
+
+/* With the lock held. */
+static struct place *place_of(uint64_t of)
+{
+    struct place *p = &places[of % PLACES];
+    if (p->of != of)
+        *p = (struct place){ .of = of };
+    return p;
+}
+
+static void remember(uint64_t of, bool is_good)
+{
+    int64_t now = clock_mono_us(&clock_system);
+    pthread_mutex_lock(&lock);
+    struct place *p = place_of(of);
+    if (is_good)
+        p->good_us = now;
+    p->silent_until_us = is_good ? 0 : now + SILENT_US;
+    pthread_mutex_unlock(&lock);
+}
+
+void server_is_silent(PGconn *pg)
+{
+    const char *host = PQhost(pg);
+    if (host && *host)
+        remember(name_of(host, PQport(pg)), false);
+}
+
+bool server_answers(PGconn *pg)
+{
+    const char *host = PQhost(pg);
+    if (!host || !*host)
+        return true;
+    const char *keys[] = { "host", "port", "user", "dbname", "connect_timeout", NULL };
+    const char *values[] = { host, PQport(pg), PQuser(pg), PQdb(pg), "5", NULL };
+    int64_t began = clock_mono_us(&clock_system);
+    PGPing said = PQpingParams(keys, values, 0);
+    /* Refused at once: the server has ended, and the connection will say so itself. */
+    return said != PQPING_NO_RESPONSE || clock_mono_us(&clock_system) - began < SLOW_US;
+}
+
+/* Cuts the list in place. Returns how many there are; more than SERVERS_MAX count as SERVERS_MAX + 1. */
+static int split(char *list, const char **ret)
+{
+    int n = 0;
+    for (char *at = list; at && n <= SERVERS_MAX; n++) {
+        char *end = strchr(at, ',');
+        if (end)
+            *end++ = '\0';
+        if (n < SERVERS_MAX)
+            ret[n] = at;
+        at = end;
+    }
+    return n;
+}
+
+/* The servers of a conninfo; 0: one alone, or words whose meaning is left to libpq. The strings are those of `all`. */
+static int servers_of(PQconninfoOption *all, struct server *ret)
+{
+    char *hosts = NULL, *ports = NULL;
+    for (PQconninfoOption *o = all; o->keyword; o++) {
+        if (strcmp(o->keyword, "host") == 0)
+            hosts = o->val;
+        else if (strcmp(o->keyword, "port") == 0)
+            ports = o->val;
+        else if (strcmp(o->keyword, "hostaddr") == 0 && o->val)
+            return 0;
+    }
+    const char *host[SERVERS_MAX], *port[SERVERS_MAX];
+    int n = split(hosts, host), nports = split(ports, port);
+    if (n < 2 || n > SERVERS_MAX || (nports > 1 && nports != n))
+        return 0;
+    for (int i = 0; i < n; i++) {
+        ret[i] = (struct server){ .host = host[i], .port = nports == 0 ? "" : port[nports == 1 ? 0 : i] };
+        ret[i].of = name_of(ret[i].host, ret[i].port);
+    }
+    return n;
+}
+
+/* Who took a connection last is first. A server whose silence may have ended is asked by this caller alone: others leave it
+ * out. */
+static void order(struct server *s, int n)
+{
+    int64_t now = clock_mono_us(&clock_system);
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < n; i++) {
+        struct place *p = place_of(s[i].of);
+        s[i].good_us = p->good_us;
+        s[i].is_silent = now < p->silent_until_us;
+        if (p->silent_until_us && !s[i].is_silent)
+            p->silent_until_us = now + SILENT_US;
+    }
+    pthread_mutex_unlock(&lock);
+    for (int i = 1; i < n; i++) {
+        struct server moved = s[i];
+        int at = i;
+        for (; at > 0 && s[at - 1].good_us < moved.good_us; at--)
+            s[at] = s[at - 1];
+        s[at] = moved;
+    }
+}
+
+static PGconn *attempt(const struct server *s, const char *const *keys, const char *const *values)
+{
+    enum { WORDS_MAX = 16 };
+    const char *k[WORDS_MAX + 1], *v[WORDS_MAX + 1];
+    int n = 0;
+    for (; keys[n] && n < WORDS_MAX - 2; n++)
+        k[n] = keys[n], v[n] = values[n];
+    k[n] = "host", v[n++] = s->host;
+    k[n] = "port", v[n++] = s->port;
+    k[n] = NULL, v[n] = NULL;
+    int64_t began = clock_mono_us(&clock_system);
+    PGconn *pg = PQconnectdbParams(k, v, 1);
+    if (PQstatus(pg) == CONNECTION_OK)
+        remember(s->of, true);
+    else if (clock_mono_us(&clock_system) - began > SLOW_US)
+        remember(s->of, false);
+    return pg;
+}
+
+PGconn *servers_connect(const char *conninfo, const char *const *keys, const char *const *values, struct buf *why)
+{
+    struct server s[SERVERS_MAX];
+    PQconninfoOption *all = PQconninfoParse(conninfo, NULL);
+    int n = all ? servers_of(all, s) : 0, awake = 0;
+    PGconn *pg = NULL;
+    if (n)
+        order(s, n);
+    for (int i = 0; i < n; i++)
+        awake += !s[i].is_silent;
+    for (int i = 0; i < n; i++) {
+        if (awake && s[i].is_silent) {
+            buf_printf(why, "%s was silent; ", s[i].host);
+            continue;
+        }
+        PQfinish(pg);
+        pg = attempt(&s[i], keys, values);
+        if (PQstatus(pg) == CONNECTION_OK)
+            break;
+        buf_add_c(why, PQerrorMessage(pg));
+    }
+    if (!n) {
+        pg = PQconnectdbParams(keys, values, 1);
+        buf_add_c(why, PQerrorMessage(pg));
+    }
+    PQconninfoFree(all);
+    return pg;
+}
