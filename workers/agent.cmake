@@ -13,7 +13,7 @@ foreach(f agent/agent agent/cards agent/devices agent/energy agent/fetch agent/r
           lease/mask lease/programs lease/run_keep
           lease/run_output lease/run_end lease/run_trace
           lease/work_type lease/isolation lease/accounts lease/run_cert
-          lease/run_gang lease/gang_join
+          lease/run_gang lease/gang_join lease/gang_net lease/run_world
           lease/run_energy lease/child_meter)
   list(APPEND agent_sources ${agent_dir}/${f}.c)
 endforeach()

@@ -234,6 +234,27 @@ enum errc tls_write(struct tls *t, const void *p, size_t n, struct err *e)
     return ERR_OK;
 }
 
+enum errc tls_read_some(struct tls *t, void *p, size_t n, size_t *ret, struct err *e)
+{
+    short ignored;
+    int some = SSL_read(t->ssl, p, n < WRITE_MAX ? (int)n : WRITE_MAX);
+    *ret = some > 0 ? (size_t)some : 0;
+    return some > 0 ? ERR_OK : wanted(t, some, &ignored, e);
+}
+
+enum errc tls_write_some(struct tls *t, const void *p, size_t n, size_t *ret, struct err *e)
+{
+    short ignored;
+    int some = SSL_write(t->ssl, p, n < WRITE_MAX ? (int)n : WRITE_MAX);
+    *ret = some > 0 ? (size_t)some : 0;
+    return some > 0 ? ERR_OK : wanted(t, some, &ignored, e);
+}
+
+int tls_fd(const struct tls *t)
+{
+    return t->fd;
+}
+
 void tls_silence(struct tls *t, int silence_ms)
 {
     t->silence_ms = silence_ms;

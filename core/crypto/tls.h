@@ -35,6 +35,11 @@ MUST_CHECK enum errc tls_step(struct tls *t, const struct str *names, size_t nam
 /* All n bytes; a peer that closed before them is UPSTREAM. */
 MUST_CHECK enum errc tls_read(struct tls *t, void *p, size_t n, struct err *e);
 MUST_CHECK enum errc tls_write(struct tls *t, const void *p, size_t n, struct err *e);
+/* Without waiting: what there is, at most n bytes, or what goes now; *ret 0: nothing yet (poll tls_fd). Bytes that did not go
+ * must come again at the front of the next write. */
+MUST_CHECK enum errc tls_read_some(struct tls *t, void *p, size_t n, size_t *ret, struct err *e);
+MUST_CHECK enum errc tls_write_some(struct tls *t, const void *p, size_t n, size_t *ret, struct err *e);
+int tls_fd(const struct tls *t);
 void tls_silence(struct tls *t, int silence_ms);        /* from here on */
 /* Whatever comes, calls end by then (clock_mono_us of the system's clock); 0: as long as bytes come. */
 void tls_until(struct tls *t, int64_t until_us);

@@ -39,6 +39,7 @@ struct node_register {
     int64_t cpu_milli;                  /* 0: cpus thousands */
     struct slice devices;               /* struct node_device: none, or as many as gpus, in order of index, of one model */
     bool programs;                      /* it starts programs of tenants; agents of the release before do not say */
+    bool gang_programs;                 /* it runs parts of programs on several machines */
     bool gangs;                         /* it runs parts of jobs on several machines; those of the release before do not */
     struct str backend, version;
     struct uuid boot_id;

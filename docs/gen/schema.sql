@@ -1717,6 +1717,7 @@ CREATE TABLE public.node (
     devices jsonb DEFAULT '[]'::jsonb NOT NULL,
     gangs boolean DEFAULT false NOT NULL,
     programs boolean DEFAULT true NOT NULL,
+    gang_programs boolean DEFAULT false NOT NULL,
     CONSTRAINT node_flavor_check CHECK ((flavor ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
     CONSTRAINT node_reason_check CHECK ((length(reason) <= 512)),
     CONSTRAINT node_slots_check CHECK (((slots >= 0) AND (slots <= 4096))),
@@ -1736,6 +1737,9 @@ COMMENT ON COLUMN public.node.gangs IS 'Its agent runs parts of jobs on several 
 
 -- Name: COLUMN node.programs; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON COLUMN public.node.programs IS 'It starts programs of tenants (jobs of kind run)';
+
+-- Name: COLUMN node.gang_programs; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.node.gang_programs IS 'Its agent runs parts of programs on several machines';
 
 -- Name: project; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.project (

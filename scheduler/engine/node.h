@@ -21,7 +21,7 @@ struct node {
     int64_t slots, cpus, memory_bytes, gpus;
     int64_t cpu_milli;
     struct str gpu_model;
-    bool gpu_shared, programs, gangs;
+    bool gpu_shared, programs, gangs, gang_programs;
     struct json devices;
     struct str flavor, backend, version;
     struct uuid boot_id;

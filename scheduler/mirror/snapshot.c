@@ -27,7 +27,7 @@ struct room_row {
     struct str zone, pool, flavor, gpu_model, held, build;
     int64_t slots, gpus, used_slots, used_gpus, revision;
     int64_t cpu_milli, memory_bytes, used_cpu_milli, used_memory_bytes;
-    bool gpu_shared, programs, gangs;
+    bool gpu_shared, programs, gangs, gang_programs;
 };
 SCHEMA_OF(room_row, "A machine, or a tenant, and what live attempts hold of it", FIELD(room_row, id, 0,
                                                                                        .doc = "Machine or tenant"),
@@ -38,7 +38,8 @@ SCHEMA_OF(room_row, "A machine, or a tenant, and what live attempts hold of it",
     FIELD(room_row, used_cpu_milli, 0, .doc = "Held"), FIELD(room_row, used_memory_bytes, 0, .doc = "Held"),
     FIELD(room_row, gpu_model, 0, .doc = "Of its GPUs"), FIELD(room_row, gpu_shared, 0, .doc = "They keep shares apart"),
     FIELD(room_row, programs, 0, .doc = "It runs programs"),
-    FIELD(room_row, gangs, 0, .doc = "It runs parts of gangs"), FIELD(room_row, build, 0, .doc = "Of its agent"),
+    FIELD(room_row, gang_programs, 0, .doc = "And of programs"), FIELD(room_row, gangs, 0, .doc = "It runs parts of gangs"),
+    FIELD(room_row, build, 0, .doc = "Of its agent"),
     FIELD(room_row, held, 0, .doc = "Devices held"), FIELD(room_row, used_slots, 0, .doc = "Slots held"),
     FIELD(room_row, used_gpus, 0, .doc = "GPUs held"),
     FIELD(room_row, revision, 0, .doc = "Of what is known of zones and tenants"));
@@ -69,10 +70,11 @@ static const struct stmt snapshot_rooms = { .name = "snapshot_rooms", .params = 
     "SELECT n.node_id AS id, true AS is_node, n.zone, n.pool, n.flavor, n.slots, n.gpus, coalesce(a.slots, 0) AS used_slots,\n"
     "       coalesce(a.gpus, 0) AS used_gpus, " RESIDENCY_REVISION " AS revision, n.cpu_milli, n.memory_bytes,\n"
     "       coalesce(a.cpu_milli, 0) AS used_cpu_milli, coalesce(a.memory_bytes, 0) AS used_memory_bytes, n.gpu_model,\n"
-    "       n.gpu_shared, n.programs, n.gangs, coalesce(a.held, '') AS held, n.version || ' ' || n.backend AS build\n"
+    "       n.gpu_shared, n.programs, n.gangs, n.gang_programs, coalesce(a.held, '') AS held,\n"
+    "       n.version || ' ' || n.backend AS build\n"
     "  FROM node n LEFT JOIN a ON a.node_id = n.node_id WHERE n.state = 'READY'\n"
     "UNION ALL\n"
-    "SELECT a.tenant_id, false, '', '', '', 0, 0, a.slots, a.gpus, 0, 0, 0, 0, 0, '', false, false, false, '', ''\n"
+    "SELECT a.tenant_id, false, '', '', '', 0, 0, a.slots, a.gpus, 0, 0, 0, 0, 0, '', false, false, false, false, '', ''\n"
     "  FROM a WHERE a.tenant_id IS NOT NULL\n"
     " ORDER BY is_node, id LIMIT $1" };
 
@@ -186,6 +188,7 @@ static enum errc read_rooms(struct work *w, struct snapshot *s, struct slice *re
             .free_slots = n->slots - n->used_slots, .free_gpus = n->gpus - n->used_gpus, .cpu_milli = n->cpu_milli,
             .memory_bytes = n->memory_bytes, .used_cpu_milli = n->used_cpu_milli, .used_memory_bytes = n->used_memory_bytes,
             .gpu_model = n->gpu_model, .gpu_shared = n->gpu_shared, .programs = n->programs, .gangs = n->gangs,
+            .gang_programs = n->gang_programs,
             .held = n->held, .build = n->build };
         s->revision = n->revision;
     }

@@ -13,7 +13,8 @@ static bool same_kind(const struct snap_node *a, const struct snap_node *b)
 
 static bool may_go(const struct snap_job *j, const struct snap_node *n)
 {
-    return n->gangs && str_eq(n->pool, j->pool) && sight_zone_ok(j, n->zone) && snap_job_takes(j, n);
+    return n->gangs && (n->gang_programs || !j->needs_programs) && str_eq(n->pool, j->pool) &&
+           sight_zone_ok(j, n->zone) && snap_job_takes(j, n);
 }
 
 /* The fullest first: fewest GPUs left, then slots, then the order of the machines. */

@@ -21,6 +21,7 @@ struct snap_node {
     bool gpu_shared;                    /* its devices keep jobs apart that have shares of one */
     bool programs;                      /* it starts programs of tenants */
     bool gangs;                         /* its agent runs parts of jobs on several machines */
+    bool gang_programs;                 /* and of programs */
     struct str build;                   /* its agent's version and backend, which parts of one job must share */
     struct str held;                    /* of its devices, as devices_read takes it; absent: free_gpus says all */
     int64_t free_cpu_milli, free_memory_bytes;          /* from here on filled by snapshot_fill */

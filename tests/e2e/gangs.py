@@ -9,52 +9,14 @@
     half      a machine that takes its part and never comes: both are freed at the start deadline, and the job is done by others
 
 Every invariant holds at the end."""
-import atexit, os, subprocess, sys, tempfile
+import os, subprocess, sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from machine_falaj import Machine
 from platform_falaj import BIN, SRC, Platform, until
 
 BEATS = {"worker.heartbeat_ms": "500"}
 ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "OUT_OF_MEMORY", "NODE_FAIL", "DEADLINE", "REJECTED", "PREEMPTED")
-
-
-class Machine:
-    """A falaj-worker beside that of falaj dev, enrolled by a join token as one of its own machine would be."""
-
-    def __init__(self, p, name, **settings):
-        data = p.ready["data_dir"]
-        st = os.stat(os.path.join(data, "etc/worker.conf"))
-        self.account = {"user": st.st_uid, "group": st.st_gid, "extra_groups": []} if os.geteuid() == 0 else {}
-        self.folder, self.name, self.proc = tempfile.mkdtemp(prefix=f"falaj-gang-{name}-"), name, None
-        with open(os.path.join(data, "etc/worker.conf"), encoding="utf-8") as f:
-            conf = dict(line.strip().split(" = ", 1) for line in f if " = " in line)
-        token = p.admin.must("POST", "/v1/join-tokens", {"zone": p.ready["zone"], "pool": "default", "node_name": name})["token"]
-        conf.update({"worker.name": name, "worker.enrol_url": p.url, "worker.cert": self.path("worker.pem"),
-                     "worker.key": self.path("worker.key"), "worker.join_token_file": self.path("token"),
-                     "worker.work_dir": self.path("work"), "worker.ops_port": "0", **settings})
-        for file, text in (("token", token), ("worker.conf", "".join(f"{k} = {v}\n" for k, v in conf.items()))):
-            with open(self.path(file), "w", encoding="utf-8") as f:
-                f.write(text)
-            os.chmod(self.path(file), 0o600)
-        os.mkdir(self.path("work"))
-        for root, dirs, files in os.walk(self.folder):
-            for x in (".", *dirs, *files):
-                os.chown(os.path.join(root, x), st.st_uid, st.st_gid)
-        self.log = open(self.path("log"), "ab")
-        atexit.register(self.kill)
-        self.start()
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def start(self):
-        self.proc = subprocess.Popen([os.path.join(BIN, "falaj-worker"), "--config", self.path("worker.conf")], stdout=self.log,
-                                     stderr=self.log, **self.account)
-
-    def kill(self):
-        if self.proc and self.proc.poll() is None:
-            self.proc.kill()
-            self.proc.wait()
 
 
 def plain(job_id):

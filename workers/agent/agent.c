@@ -95,7 +95,8 @@ enum errc agent_new(const struct config *cfg, const struct clock *clock, const s
     }
     struct otlp *otlp;
     struct isolation *isolation = isolation_new(cfg);
-    const bool programs = programs_here(cfg, isolation);        /* it forks: before any thread */
+    const bool programs = programs_here(cfg, isolation);        /* they fork: before any thread */
+    const bool meets = programs && programs_meet_here(cfg, isolation);
     if (otlp_new(cfg, "falaj-worker", &otlp, e) != ERR_OK) {
         isolation_free(isolation);
         return e->code;
@@ -113,6 +114,7 @@ enum errc agent_new(const struct config *cfg, const struct clock *clock, const s
                                     .stopping = &a->stopping, .isolation = isolation };
     a->facts.programs = programs;
     a->facts.gangs = true;
+    a->facts.gang_programs = meets;
     a->book = book_new(clock, cfg->worker_heartbeat_ms);
     a->timers = timers_new(clock);
     if (api)

@@ -91,6 +91,7 @@ enum errc agent_enroll(struct agent *a, const _Atomic bool *stop, struct err *e)
     struct node_register as_before = a->facts;
     as_before.gangs = false;
     as_before.programs = true;
+    as_before.gang_programs = false;
     a->api_is_before = false;
     for (int failures = 0; !*stop; failures++) {
         CLEANUP(arena_freep) struct arena *arena = arena_new(CALL_ARENA);

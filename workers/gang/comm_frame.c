@@ -58,8 +58,8 @@ enum errc comm_frame_read(const unsigned char head[COMM_HEAD], struct comm_frame
         return FAIL(e, BAD_DATA, "the peer speaks version %d of ranks' frames; this one speaks %d", head[4], VERSION);
     if (f.kind < COMM_HELLO || f.kind > COMM_ABORT)
         return FAIL(e, BAD_DATA, "the peer's frame has the kind %d; 1 to 3 are known", head[5]);
-    if (!comm_is_size(f.ranks) || f.rank >= f.ranks)
-        return FAIL(e, BAD_DATA, "the peer says that it is rank %d of %d; there are 1, 2, 4 or 8", f.rank, f.ranks);
+    if (f.ranks < 1 || f.ranks > COMM_RANKS_MAX || f.rank >= f.ranks)
+        return FAIL(e, BAD_DATA, "the peer says that it is rank %d of %d; there are at most %d", f.rank, f.ranks, COMM_RANKS_MAX);
     if (!read_name(head + 12, f.name))
         return FAIL(e, BAD_DATA, "the name in the peer's frame is no text");
     if (f.bytes > BYTES_MAX || (f.kind == COMM_HELLO && f.bytes != COMM_RUN)

@@ -286,7 +286,7 @@ static struct gang *gang_new(int rank, int size)
 
 enum errc comm_tcp_join(const struct comm_tcp_gang *of, int listener, struct comm **ret, struct err *e)
 {
-    ASSERT(comm_is_size(of->size) && of->rank >= 0 && of->rank < of->size && of->silence_ms > 0);
+    ASSERT(of->size >= 1 && of->size <= COMM_RANKS_MAX && of->rank >= 0 && of->rank < of->size && of->silence_ms > 0);
     struct gang *g = gang_new(of->rank, of->size);
     int64_t until_us = clock_mono_us(&clock_system) + (int64_t)of->silence_ms * 1000;
     enum errc rc = ERR_OK;

@@ -25,6 +25,7 @@
 #include "core/json/jsonvalue.h"
 #include "workers/lease/accounts.h"
 #include "workers/lease/box_filter.h"
+#include "workers/lease/gang_net.h"
 
 #define BWRAP "/usr/bin/bwrap"
 #define ROOT "/tmp"                     /* of the watcher's own mounts: every machine has it */
@@ -52,7 +53,8 @@ const struct box_place box_places[] = {
 #define NO_PROGRAMS "this machine runs no programs: "
 static const char lacks_bwrap[] = BWRAP " is not there; its operator installs bubblewrap",
                   lacks_account[] = "its leases have no account but root's (worker.uid_base)",
-                  lacks_spaces[] = "its kernel refused a user namespace to the lease's account";
+                  lacks_spaces[] = "its kernel refused a user namespace to the lease's account",
+                  lacks_net[] = "the lease's account cannot make an interface of worker.tun_device (mode 0666, as udev gives it)";
 
 enum { FOLDERS = sizeof folders / sizeof *folders, FILES = sizeof files / sizeof *files };
 
@@ -88,25 +90,36 @@ static enum errc spaces_enter(struct err *e)
 }
 
 /* In the child of fork, as a lease goes: the account, then the namespaces. */
-static _Noreturn void try_spaces(uid_t uid, gid_t gid)
+static _Noreturn void try_spaces(uid_t uid, gid_t gid, const char *device)
 {
     const struct sandbox s = { .uid = uid, .gid = gid, .files = TRY_FILES };
-    _exit(sandbox_begin(&s, NULL) == ERR_OK && spaces_enter(NULL) == ERR_OK ? 0 : 1);
+    int fd, ok = sandbox_begin(&s, NULL) == ERR_OK && spaces_enter(NULL) == ERR_OK;
+    _exit(ok && (!device || gang_net_open(device, 0, &fd, NULL) == ERR_OK) ? 0 : 1);
+}
+
+static bool has_spaces(uid_t uid, gid_t gid, const char *device)
+{
+    int status = -1;
+    pid_t pid = fork(), got = 0;
+    if (pid == 0)
+        try_spaces(uid, gid, device);
+    while (pid > 0 && (got = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
+        ;
+    return pid > 0 && got == pid && status == 0;
 }
 
 const char *box_lacks(uid_t uid, gid_t gid)
 {
-    int status = -1;
     if (access(BWRAP, X_OK) != 0)
         return lacks_bwrap;
     if ((uid ? uid : geteuid()) == 0)
         return lacks_account;
-    pid_t pid = fork(), got = 0;
-    if (pid == 0)
-        try_spaces(uid, gid);
-    while (pid > 0 && (got = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
-        ;
-    return pid > 0 && got == pid && status == 0 ? NULL : lacks_spaces;
+    return has_spaces(uid, gid, NULL) ? NULL : lacks_spaces;
+}
+
+const char *box_net_lacks(uid_t uid, gid_t gid, const char *device)
+{
+    return has_spaces(uid, gid, device) ? NULL : lacks_net;
 }
 
 static enum errc scratch_make(int64_t bytes, int64_t most, int *ret, struct err *e)
@@ -128,16 +141,37 @@ static enum errc scratch_make(int64_t bytes, int64_t most, int *ret, struct err 
     return err_errno(e, errno);
 }
 
-enum errc box_open(const struct sandbox *s, int64_t scratch_bytes, int64_t scratch_files, struct box *ret, struct err *e)
+/* Before the scratch hides what it lies over. */
+static enum errc enter_net(struct box *b, const struct box_net *net, struct err *e)
 {
-    *ret = (struct box){ -1, { -1, -1, -1, -1 }, 0, 0 };
+    b->has_net = net != NULL;
+    b->rank = net ? net->rank : 0;
+    return net ? gang_net_open(net->device, net->rank, &b->net, e) : ERR_OK;
+}
+
+static enum errc name_ranks(const struct box *b, const struct box_net *net, struct err *e)
+{
+    char hosts[GANG_NET_HOSTS];
+    if (!net)
+        return ERR_OK;
+    gang_net_hosts(net->rank, net->nodes, hosts);
+    bool ok = unlinkat(b->root, "etc/hosts", 0) == 0 && put(b->root, "etc/hosts", hosts);
+    return ok ? ERR_OK : FAIL(e, IO, "the names of the job's machines cannot be written");
+}
+
+enum errc box_open(const struct sandbox *s, int64_t scratch_bytes, int64_t scratch_files, const struct box_net *net,
+    struct box *ret, struct err *e)
+{
+    *ret = (struct box){ -1, -1, false, 0, { -1, -1, -1, -1 }, 0, 0 };
     if (access(BWRAP, X_OK) != 0)
         return FAIL(e, UNPROCESSABLE, NO_PROGRAMS "%s", lacks_bwrap);
     TRY(sandbox_begin(s, e));
     if (geteuid() == 0)
         return FAIL(e, UNPROCESSABLE, NO_PROGRAMS "%s", lacks_account);
     TRY(spaces_enter(e));
+    TRY(enter_net(ret, net, e));
     TRY(scratch_make(scratch_bytes, scratch_files, &ret->root, e));
+    TRY(name_ranks(ret, net, e));
     if (!caps_keep(0) || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
         return FAIL(e, IO, "capabilities cannot be given up");
     return sandbox_tie(s, e);
@@ -228,14 +262,23 @@ static void add_env(struct buf *b, const struct box_program *p)
     }
 }
 
-static enum errc args_file(const struct box_program *p, int *ret, struct err *e)
+static void add_walls(struct buf *b, const struct box *of)
 {
     static const char *const walls[] = { "--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent",
-        "--new-session", "--uid",
-        INSIDE_ID, "--gid", INSIDE_ID, "--hostname", "falaj", "--cap-drop", "ALL", NULL };
+        "--new-session", "--uid", INSIDE_ID, "--gid", INSIDE_ID, "--cap-drop", "ALL", "--hostname", NULL };
+    char name[16];
+    snprintf(name, sizeof name, of->has_net ? "rank-%d" : "falaj", of->rank);
+    add_all(b, walls);
+    add(b, name);
+    if (of->has_net)
+        add(b, "--share-net");
+}
+
+static enum errc args_file(const struct box *of, const struct box_program *p, int *ret, struct err *e)
+{
     char number[16];
     CLEANUP(buf_releasep) struct buf b = BUF(ARGS_MAX);
-    add_all(&b, walls);
+    add_walls(&b, of);
     add_places(&b, p);
     add_env(&b, p);
     add(&b, "--chdir");
@@ -305,7 +348,7 @@ enum errc box_start(struct box *b, struct arena *a, const struct box_program *p,
     CLEANUP(fd_closep) int filter = -1, args = -1, null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     int ends[BOX_PIPES][2];
     TRY(box_filter_file(&filter, e));
-    TRY(args_file(p, &args, e));
+    TRY(args_file(b, p, &args, e));
     char **argv = argv_of(a, p);
     for (int i = 0; i < BOX_PIPES; i++) {
         if (pipe2(ends[i], O_CLOEXEC) != 0)
@@ -352,5 +395,6 @@ void box_close(struct box *b)
 {
     for (int i = 0; i < BOX_PIPES; i++)
         fd_closep(&b->pipes[i]);
+    fd_closep(&b->net);
     fd_closep(&b->root);
 }

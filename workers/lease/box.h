@@ -7,6 +7,8 @@
  * ends; what is decrypted lies nowhere else. box_start runs bwrap(1) in it, which makes all namespaces anew for the program: it
  * is
  * another account of another namespace, so it reaches neither the watcher nor its keys, and has no network but a loopback.
+ * A program on several machines has the watcher's network, in which there is nothing but a loopback and the interface to the
+ * others; its account has no power over that.
  * The scratch counts as memory of the lease and ends at its own limit of bytes and files.
  *
  *   with an image its files, writable, a copy of this lease's alone; else
@@ -37,8 +39,17 @@ enum { BOX_METRICS_FD = 3 };
 /* What the watcher reads of the program. */
 enum box_pipe { BOX_STDOUT, BOX_STDERR, BOX_METRICS, BOX_STATUS, BOX_PIPES };
 
+/* Of a program on several machines: how it reaches the others (gang_net.h). */
+struct box_net {
+    const char *device;
+    int rank, nodes;
+};
+
 struct box {
     int root;                       /* the scratch, a directory */
+    int net;                        /* its packets (gang_net.h); -1: it has a loopback alone, or somebody has taken them over */
+    bool has_net;
+    int rank;                       /* of a program on several machines */
     int pipes[BOX_PIPES];           /* -1: not yet, or closed by who has read it to its end */
     pid_t outer, inner;             /* bwrap, and the first process of the program's namespace */
 };
@@ -61,9 +72,12 @@ extern const struct box_place box_places[];      /* ended by a path NULL */
 /* What keeps leases of this account (0: the agent's own) from a box on this machine, tried in a process of its own; NULL:
  * nothing. The words are those that box_open ends with. */
 const char *box_lacks(uid_t uid, gid_t gid);
-/* scratch_bytes, scratch_files: the most that lies in it. The first word names what a machine lacks. */
-MUST_CHECK enum errc box_open(const struct sandbox *s, int64_t scratch_bytes, int64_t scratch_files, struct box *ret,
-    struct err *e);
+/* The same of a program on several machines; device: worker.tun_device. */
+const char *box_net_lacks(uid_t uid, gid_t gid, const char *device);
+/* scratch_bytes, scratch_files: the most that lies in it. net: NULL: it reaches nobody. The first word names what a machine
+ * lacks. */
+MUST_CHECK enum errc box_open(const struct sandbox *s, int64_t scratch_bytes, int64_t scratch_files, const struct box_net *net,
+    struct box *ret, struct err *e);
 MUST_CHECK enum errc box_start(struct box *b, struct arena *a, const struct box_program *p, struct err *e);
 /* To the program and what it started in its own group. */
 void box_signal(const struct box *b, int signal_number);

@@ -88,8 +88,11 @@ static enum errc prepare(struct run *r, struct err *e)
         return FAIL(e, LIMIT, "every account of worker.uid_base and worker.uid_count is in use");
     TRY(run_listen(r, e));
     TRY(run_dir_make(r, e));
-    if (work_type_of(r->g->kind)->keeps_checkpoint && !r->g->rank)
+    const struct work_type *type = work_type_of(r->g->kind);
+    if (type->keeps_checkpoint && (!r->g->rank || type->starts_programs))
         TRY(keeper_new(r, &r->keeper, &r->keeper_end, e));
+    if (r->g->rank)
+        keeper_forbid(r->keeper);       /* of a program every rank finds the newest; rank 0 keeps the next */
     TRY(run_file(r, &r->output, e));
     for (size_t i = 0; i < lease_grant_files(r->g); i++)
         TRY(fetch_input(r, i, e));

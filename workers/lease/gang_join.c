@@ -18,11 +18,12 @@ enum { SILENCE_MS = 600000 };
 static void digest_of(const struct child *c, unsigned char out[32])
 {
     const struct str spec = c->grant.lease.spec.text;
+    const char *how = c->backend ? c->backend->name : "program";
     struct sha256 s;
     sha256_init(&s);
     sha256_add(&s, spec.ptr, spec.len);
     sha256_add(&s, FALAJ_VERSION, sizeof FALAJ_VERSION);
-    sha256_add(&s, c->backend->name, strlen(c->backend->name));
+    sha256_add(&s, how, strlen(how));
     for (size_t i = 0; i < c->n_inputs; i++)
         sha256_add(&s, c->inputs[i].about.sha256.ptr, c->inputs[i].about.sha256.len);
     sha256_final(&s, out);
@@ -58,7 +59,7 @@ static enum errc read_peers(struct child *c, const struct frame *f, struct comm_
     const int64_t nodes = c->grant.lease.nodes, rank = c->grant.lease.rank;
     TRY(json_decode(&lease_gang_out_schema, f->body, c->arena, &all, e));
     const struct lease_gang_member *m = all.members.items;
-    if (!comm_is_size((int)nodes) || (int64_t)all.members.n != nodes || (int64_t)f->nfds != rank)
+    if (nodes < 1 || nodes > COMM_RANKS_MAX || (int64_t)all.members.n != nodes || (int64_t)f->nfds != rank)
         return FAIL(e, INVALID, "rank %ld of %ld was told of %zu machines and given %zu connections", (long)rank, (long)nodes,
                     all.members.n, f->nfds);
     *ret_authority = all.authority_pem;

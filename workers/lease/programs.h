@@ -11,3 +11,5 @@
 
 /* i: NULL: leases have no accounts of their own. */
 bool programs_here(const struct config *cfg, struct isolation *i);
+/* And programs on several machines (node.gang_programs), of a machine that runs programs; told as worker.gang_programs. */
+bool programs_meet_here(const struct config *cfg, struct isolation *i);

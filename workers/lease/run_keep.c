@@ -101,7 +101,7 @@ static bool look(struct run_keep *k, struct folder_about *ret)
 void run_keep_look(struct run_keep *k)
 {
     struct folder_about now;
-    if (!k || !look(k, &now))
+    if (!k || k->c->grant.lease.rank || !look(k, &now))
         return;
     const struct ckpt_store *s = ckpt_link_store(k->link);
     bool is_quiet = now.mark == k->seen;
@@ -113,7 +113,7 @@ void run_keep_look(struct run_keep *k)
 void run_keep_last(struct run_keep *k)
 {
     struct folder_about now;
-    if (k && look(k, &now))
+    if (k && !k->c->grant.lease.rank && look(k, &now))
         keep(k, now.mark, true);
 }
 

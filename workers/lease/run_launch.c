@@ -4,15 +4,15 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include "workers/gang/packet.h"
+#include "workers/lease/gang_net.h"
 
-enum { FIRST_PORT = 29500 };
-static const char tf_config[] =
-    "TF_CONFIG={\"cluster\":{\"worker\":[\"127.0.0.1:29500\"]},\"task\":{\"type\":\"worker\",\"index\":0}}";
+enum { FIRST_PORT = 29500, TEXT_MAX = 512 };
 
 static void set(struct run_launch *l, struct arena *a, const char *fmt, ...) PRINTF_LIKE(3, 4);
 static void set(struct run_launch *l, struct arena *a, const char *fmt, ...)
 {
-    char text[256];
+    char text[TEXT_MAX];
     va_list ap;
     va_start(ap, fmt);
     int n = vsnprintf(text, sizeof text, fmt, ap);
@@ -20,40 +20,87 @@ static void set(struct run_launch *l, struct arena *a, const char *fmt, ...)
     l->env[l->nenv++] = str_dup(a, str_n(text, n < 0 ? 0 : (size_t)n));
 }
 
-static void set_torch(struct run_launch *l, struct arena *a)
+/* Where rank's program is reached by the others; on one machine by itself. */
+static const char *address_of(const struct lease_grant *g, int64_t rank, struct arena *a)
 {
-    set(l, a, "RANK=0");
-    set(l, a, "LOCAL_RANK=0");
-    set(l, a, "WORLD_SIZE=1");
-    set(l, a, "LOCAL_WORLD_SIZE=1");
-    set(l, a, "MASTER_ADDR=127.0.0.1");
-    set(l, a, "MASTER_PORT=%d", FIRST_PORT);
+    return lease_grant_is_gang(g) ? arena_printf(a, PACKET_HOST, (int)rank + 1) : "127.0.0.1";
 }
 
-static void set_hostfile(struct run_launch *l, struct arena *a, int64_t slots)
+static int64_t machines(const struct lease_grant *g)
 {
-    l->hostfile = arena_printf(a, "localhost slots=%ld\n", (long)(slots > 0 ? slots : 1));
+    return lease_grant_is_gang(g) ? g->nodes : 1;
+}
+
+/* By which interface frameworks shall meet, and which of the machines this is, for a torchrun that starts one process for each
+ * GPU. */
+static void set_gang(struct run_launch *l, const struct lease_grant *g, struct arena *a)
+{
+    static const char *const names[] = { "GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME", "TP_SOCKET_IFNAME", NULL };
+    for (int i = 0; names[i]; i++)
+        set(l, a, "%s=" GANG_NET_NAME, names[i]);
+    set(l, a, "NODE_RANK=%ld", (long)g->rank);
+    set(l, a, "PET_NNODES=%ld", (long)g->nodes);
+    set(l, a, "PET_NODE_RANK=%ld", (long)g->rank);
+    set(l, a, "PET_MASTER_ADDR=%s", address_of(g, 0, a));
+    set(l, a, "PET_MASTER_PORT=%d", FIRST_PORT);
+}
+
+static void set_torch(struct run_launch *l, const struct lease_grant *g, struct arena *a)
+{
+    set(l, a, "RANK=%ld", (long)g->rank);
+    set(l, a, "LOCAL_RANK=0");
+    set(l, a, "WORLD_SIZE=%ld", (long)machines(g));
+    set(l, a, "LOCAL_WORLD_SIZE=1");
+    set(l, a, "MASTER_ADDR=%s", address_of(g, 0, a));
+    set(l, a, "MASTER_PORT=%d", FIRST_PORT);
+    if (lease_grant_is_gang(g))
+        set_gang(l, g, a);
+}
+
+static void set_hostfile(struct run_launch *l, const struct lease_grant *g, struct arena *a, int64_t slots)
+{
+    const char *text = "";
+    slots = slots > 0 ? slots : 1;
+    for (int64_t r = 0; lease_grant_is_gang(g) && r < g->nodes; r++)
+        text = arena_printf(a, "%srank-%ld slots=%ld\n", text, (long)r, (long)slots);
+    l->hostfile = *text ? text : arena_printf(a, "localhost slots=%ld\n", (long)slots);
     set(l, a, "FALAJ_HOSTFILE=/falaj/code/" RUN_HOSTFILE);
+}
+
+static void set_mpi(struct run_launch *l, const struct lease_grant *g, struct arena *a)
+{
+    set_hostfile(l, g, a, (g->cpu_milli > 0 ? g->cpu_milli : g->slots * 1000) / 1000);
+    set(l, a, "OMPI_MCA_orte_default_hostfile=/falaj/code/" RUN_HOSTFILE);
+    if (!lease_grant_is_gang(g))
+        return;
+    set(l, a, "OMPI_MCA_btl_tcp_if_include=" GANG_NET_NAME);
+    set(l, a, "OMPI_MCA_oob_tcp_if_include=" GANG_NET_NAME);
+}
+
+static void set_tensorflow(struct run_launch *l, const struct lease_grant *g, struct arena *a)
+{
+    const char *workers = "";
+    for (int64_t r = 0; r < machines(g); r++)
+        workers = arena_printf(a, "%s%s\"%s:%d\"", workers, r ? "," : "", address_of(g, r, a), FIRST_PORT);
+    set(l, a, "TF_CONFIG={\"cluster\":{\"worker\":[%s]},\"task\":{\"type\":\"worker\",\"index\":%ld}}", workers, (long)g->rank);
 }
 
 struct run_launch run_launch_of(enum run_launcher launcher, const struct lease_grant *g, struct arena *a)
 {
     struct run_launch l = { 0 };
-    const int64_t cpus = (g->cpu_milli > 0 ? g->cpu_milli : g->slots * 1000) / 1000;
     switch (launcher) {
     case RUN_TORCHRUN:
-        set_torch(&l, a);
+        set_torch(&l, g, a);
         break;
     case RUN_DEEPSPEED:
-        set_torch(&l, a);
-        set_hostfile(&l, a, __builtin_popcountll((uint64_t)g->devices));
+        set_torch(&l, g, a);
+        set_hostfile(&l, g, a, __builtin_popcountll((uint64_t)g->devices));
         break;
     case RUN_MPI:
-        set_hostfile(&l, a, cpus);
-        set(&l, a, "OMPI_MCA_orte_default_hostfile=/falaj/code/" RUN_HOSTFILE);
+        set_mpi(&l, g, a);
         break;
     case RUN_TENSORFLOW:
-        l.env[l.nenv++] = str_c(tf_config);
+        set_tensorflow(&l, g, a);
         break;
     case RUN_PLAIN:
         break;

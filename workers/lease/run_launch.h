@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run_launch.h - what a framework's own start-up looks for, by the launcher that the job names: variables and a file, for one
- * process on one machine. Sources: torchrun(1), "Environment Variables"; Open MPI's mpirun(1), --hostfile; TensorFlow's guide
- * "Multi-worker training", TF_CONFIG; DeepSpeed's guide "Resource Configuration", hostfile. */
+ * process on each of the job's machines. On several they are called rank-0, rank-1 … and reach each other by GANG_NET_NAME
+ * (gang_net.h), which frameworks are told, or they would listen at their loopback. Sources: torchrun(1), "Environment
+ * Variables" and PET_…; Open MPI's mpirun(1), --hostfile; TensorFlow's guide "Multi-worker training", TF_CONFIG; DeepSpeed's
+ * guide "Resource Configuration", hostfile; NCCL's and Gloo's variables …_SOCKET_IFNAME. */
 #pragma once
 #include "core/wire/lease_wire.h"
 #include "core/wire/type_run.h"
 
-enum { RUN_LAUNCH_MAX = 8 };
+enum { RUN_LAUNCH_MAX = 20 };
 #define RUN_HOSTFILE "hostfile"         /* in BOX_CODE, where the launcher has one */
 
 struct run_launch {

@@ -173,6 +173,7 @@ static enum errc grant_of(const struct run *r, struct child_grant *ret, struct e
         .parent = (int64_t)getpid(), .runs_host = cfg->worker_programs == PROGRAMS_HOST,
         .gpu_nodes = (int64_t)cards_minors(r->env->cards, (uint64_t)r->g->devices),
         .needs_groups = cfg->run_profile == PROFILE_PROD, .grace_ms = cfg->worker_grace_ms,
+        .tun_device = str_c(cfg->worker_tun_device),
     };
     if (account_of(r, &uid, &gid)) {
         g.uid = uid;

@@ -58,7 +58,7 @@ static enum errc run(struct child *c, struct err *e)
     if (c->n_inputs < 1)
         return FAIL(e, INVALID, "an import needs its archive as input");
     TRY(json_decode(&inspect_job_schema, g->lease.spec.text, c->arena, &job, e));
-    TRY(box_open(&s, g->memory_bytes / 2, IMAGE_FILES + EXTRA_FILES, &box, e));
+    TRY(box_open(&s, g->memory_bytes / 2, IMAGE_FILES + EXTRA_FILES, NULL, &box, e));
     enum errc rc = inspect(c, &job, box.root, &figures, e);
     box_close(&box);
     TRY(rc);

@@ -28,6 +28,7 @@
 #include "workers/lease/run_launch.h"
 #include "workers/lease/run_lines.h"
 #include "workers/lease/run_secrets.h"
+#include "workers/lease/run_world.h"
 #include "workers/lease/work_type.h"
 
 enum { RUN_FILES = 4096, RUN_PIDS = 1024, LOOK_MS = 500, STATUS_BYTES = 4096,
@@ -45,6 +46,7 @@ struct running {
     struct run_secrets secrets;
     struct run_lines lines;
     struct run_keep *keep;
+    struct run_world world;
     int64_t began_us, kill_at_us;       /* kill_at_us 0: it was not told to stop */
     char status[STATUS_BYTES];          /* what bwrap says of it */
     size_t nstatus;
@@ -209,8 +211,9 @@ static bool has_pipes(const struct running *r)
 
 static void look_at_clock(struct running *r)
 {
-    if (*r->c->stop && !r->kill_at_us) {
-        run_note(r->c, "info: told to stop: SIGTERM now, SIGKILL in %ld s", (long)(grace_ms_of(r) / 1000));
+    const char *why = r->kill_at_us && r->world.has_said_stop ? NULL : run_world_stops(&r->world);
+    if (why && !r->kill_at_us) {
+        run_note(r->c, "info: %s: SIGTERM now, SIGKILL in %ld s", why, (long)(grace_ms_of(r) / 1000));
         box_signal(&r->box, SIGTERM);
         r->kill_at_us = now_us() + grace_ms_of(r) * 1000;
     } else if (r->kill_at_us && now_us() >= r->kill_at_us) {
@@ -297,16 +300,19 @@ static enum errc say_failure(struct running *r, int code, struct err *e)
 static enum errc conclude(struct running *r, struct err *e)
 {
     int code = exit_of(r);
-    if (*r->c->stop) {
+    const enum errc rc = run_world_end(&r->world, code, r->lines.last_error[0] ? r->lines.last_error : "its program failed",
+                                       r->kill_at_us, &code, e);
+    if (rc != ERR_OK || *r->c->stop)
         run_keep_last(r->keep);
+    TRY(rc);
+    if (*r->c->stop)
         return FAIL(e, RETRY, "told to stop");
-    }
     if (code < 0) {
         r->c->exit_code = 127;
         return FAIL(e, UNPROCESSABLE, "the program could not be started: %s", r->lines.last_error);
     }
     if (code == 0)
-        return say_success(r, e);
+        return run_world_gives(&r->world) ? say_success(r, e) : ERR_OK;
     if (code != RUN_AGAIN)
         return say_failure(r, code, e);
     run_keep_last(r->keep);
@@ -328,7 +334,9 @@ static enum errc prepare(struct running *r, struct err *e)
     TRY(json_decode(&run_job_schema, g->lease.spec.text, r->c->arena, &r->job, e));
     struct run_environment env = { 0 };
     const bool has_image = run_environment(r->job.environment, &env) && !env.is_host;
-    TRY(box_open(&s, g->memory_bytes / 2, has_image ? IMAGE_FILES + SCRATCH_FILES : SCRATCH_FILES, &r->box, e));
+    const struct box_net net = { g->tun_device.ptr, (int)g->lease.rank, (int)g->lease.nodes };
+    TRY(box_open(&s, g->memory_bytes / 2, has_image ? IMAGE_FILES + SCRATCH_FILES : SCRATCH_FILES,
+                 lease_grant_is_gang(&g->lease) ? &net : NULL, &r->box, e));
     if (g->data_limit)
         run_note(r->c, "warning: there are no control groups here: memory is limited for each process alone");
     TRY(run_image_open(r->c, &r->job, r->box.root, &(struct oci_limits){ (uint64_t)g->memory_bytes / 2, IMAGE_FILES, false },
@@ -344,6 +352,7 @@ static enum errc run_in(struct running *r, int kept, struct err *e)
 {
     TRY(run_keep_new(r->c, kept, &r->keep, e));
     TRY(run_keep_restore(r->keep, e));
+    TRY(run_world_join(&r->world, r->c, &r->box, e));
     TRY(start(r, e));
     watch(r);
     return conclude(r, e);
@@ -357,6 +366,7 @@ static enum errc run(struct child *c, struct err *e)
     TRY(prepare(r, e));
     CLEANUP(fd_closep) int kept = openat(r->box.root, BOX_CHECKPOINT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     enum errc rc = run_in(r, kept, e);
+    run_world_close(&r->world);
     run_keep_free(r->keep);
     run_secrets_close(&r->secrets);
     box_close(&r->box);

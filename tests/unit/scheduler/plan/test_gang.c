@@ -79,6 +79,25 @@ static void all_machines_are_of_one_version(void **state)
     arena_free(w.a);
 }
 
+/* Those of the release before would run each part of a program as a whole one. */
+static void programs_go_to_machines_that_join_them(void **state)
+{
+    (void)state;
+    for (int can = 1; can <= 2; can++) {
+        struct world w = begin();
+        for (int i = 0; i < 2; i++) {
+            machine(&w, zones[0], STR("cpu"), 4, 4, true);
+            w.nodes[i].programs = true;
+            w.nodes[i].gang_programs = i < can;
+        }
+        job(&w, 2, 1)->needs_programs = true;
+        plan(&w);
+        assert_int_equal(w.p.places.n, can - 1);
+        assert_true(can == 2 || says(&w, "NoMatchingFlavor", "1 that run parts of such jobs are ready"));
+        arena_free(w.a);
+    }
+}
+
 static void all_machines_are_of_one_zone_and_flavor(void **state)
 {
     (void)state;
@@ -209,6 +228,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_machines_are_of_one_zone_and_flavor),
         cmocka_unit_test(all_machines_are_of_one_version),
+        cmocka_unit_test(programs_go_to_machines_that_join_them),
         cmocka_unit_test(no_machine_holds_two_ranks),
         cmocka_unit_test(what_its_ranks_hold_is_gone_for_those_behind_it),
         cmocka_unit_test(the_tenants_limit_counts_all_its_machines),

@@ -40,7 +40,7 @@ static void the_largest_grant_fits_a_frame(void **state)
         .lease = { id, id, id, INT64_MAX, STR("train"), str_c(name), STR("ae-dxb-1"), { str_n(spec, SPEC) }, 4096, 64, INT64_MAX, INT64_MAX,
                    INT64_MAX, INT64_MAX, 1000, INT64_MIN, { inputs, INPUTS_MAX } },
         .work_dir = str_c(path), .backend = STR("auto"), .ca_pem = str_c(ca),
-        .memory_bytes = 1, .uid = UINT32_MAX, .gid = UINT32_MAX, .parent = 2,
+        .tun_device = str_n(path, 255), .memory_bytes = 1, .uid = UINT32_MAX, .gid = UINT32_MAX, .parent = 2,
     };
     struct child_grant got = { 0 };
     struct err e;
