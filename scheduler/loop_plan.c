@@ -9,7 +9,9 @@
 #include "core/table/metrics.h"
 #include "scheduler/evict.h"
 #include "scheduler/jobs/job.h"
+#include "scheduler/mirror/ends.h"
 #include "scheduler/mirror/snapshot.h"
+#include "scheduler/plan/backfill.h"
 #include "scheduler/plan/placement.h"
 #include "scheduler/plan_apply.h"
 #include "scheduler/plan_told.h"
@@ -38,6 +40,10 @@ static void plan_from(const struct app *app, enum cycle_kind kind, struct snapsh
 {
     s->workload = app->workload;
     s->claims = app->claims;
+    s->bookings = app->bookings;
+    s->now_us = clock_wall_us(app->clock);
+    if (s->bookings)
+        bookings_end(s->bookings, s->now_us);
     if (s->claims)
         claims_end(s->claims, clock_mono_us(app->clock));
     cycle_ring_inputs(app->cycles, kind, app->config->scheduler_batch, clock_wall_us(app->clock), s, a);
@@ -80,6 +86,26 @@ static enum errc quick_pass(const struct app *app, struct arena *a, struct plan_
     return ERR_OK;
 }
 
+/* When what runs ends is only read while somebody waits for several machines. */
+static enum errc backfill_before(struct work *w, struct snapshot *s, struct ends *ret, struct err *e)
+{
+    s->bookings = w->app->bookings;
+    s->now_us = clock_wall_us(w->app->clock);
+    TRY(RUN_SYSTEM(w, w->app->pool, TX_READ_ONLY, ends_read(w, s->now_us, ret, e), e));
+    backfill_renew(s, *ret, w->arena);
+    return ERR_OK;
+}
+
+static enum errc backfill_after(struct work *w, struct snapshot *s, struct plan *p, struct ends ends, struct err *e)
+{
+    const bool is_wanted = s->bookings && backfill_wanted(s, p);
+    if (is_wanted && !ends.items)
+        TRY(RUN_SYSTEM(w, w->app->pool, TX_READ_ONLY, ends_read(w, s->now_us, &ends, e), e));
+    if (is_wanted || (s->bookings && s->bookings->n))
+        backfill_plan(s, p, ends, w->arena);
+    return ERR_OK;
+}
+
 /* Reads, plans, writes. is_deep: reads as far as a batch goes. */
 static enum errc plan_pass(const struct app *app, struct arena *a, bool is_deep, bool explains,
                            struct plan_outcome *ret, struct err *e)
@@ -88,6 +114,7 @@ static enum errc plan_pass(const struct app *app, struct arena *a, bool is_deep,
     struct plan p;
     struct plan_result r = { 0 };
     struct slice told = { 0 };
+    struct ends ends = { 0 };
     struct work w = loop_work(app, a);
     ret->more = false;
     ret->has_room = true;
@@ -95,7 +122,11 @@ static enum errc plan_pass(const struct app *app, struct arena *a, bool is_deep,
     ret->has_room = has_room(&s);
     if (!s.jobs.n)
         return ERR_OK;
+    if (explains && app->bookings && app->bookings->n)
+        TRY(backfill_before(&w, &s, &ends, e));
     plan_from(app, explains ? CYCLE_EXPLAINS : CYCLE_DEEP, &s, a, &p);
+    if (explains)
+        TRY(backfill_after(&w, &s, &p, ends, e));
     if (explains)
         TRY(evict_pass(&w, &s, &p, &told, e));
     cycle_ring_keep(app->cycles);

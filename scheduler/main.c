@@ -47,9 +47,11 @@
 #include "scheduler/engine/lease.h"
 #include "scheduler/loop.h"
 #include "scheduler/engine/node.h"
+#include "scheduler/plan/bookings.h"
 #include "scheduler/plan/claims.h"
 #include "scheduler/plan/workload.h"
 #include "scheduler/evict.h"
+#include "scheduler/mirror/ends.h"
 #include "scheduler/mirror/holders.h"
 #include "scheduler/plan_apply.h"
 #include "scheduler/plan_check.h"
@@ -78,6 +80,7 @@ struct daemon {
     struct config *config;
     struct db_pool *sequencer_pool, *retention_pool;
     struct claims claims;
+    struct bookings bookings;
     struct leader *leader;
     struct loop *loop;
     struct wake_listener *listener;
@@ -91,7 +94,7 @@ struct daemon {
 };
 
 static const struct stmt *const *const scheduler_lists[] = { residency_stmts, snapshot_stmts, rules_stmts, plan_apply_stmts,
-    holders_stmts, evict_stmts, plan_check_stmts, plan_gang_stmts,
+    holders_stmts, ends_stmts, evict_stmts, plan_check_stmts, plan_gang_stmts,
                                                              reaper_stmts,
                                                              budget_watch_stmts, queue_usage_stmts, dependencies_stmts,
                                                                  due_jobs_stmts, job_pages_stmts, arrays_stmts, job_submit_stmts,
@@ -188,6 +191,7 @@ static enum errc start_database(struct daemon *d, struct err *e)
     d->app.policies = policies_new();
     d->app.workload = workload_new();
     d->app.claims = &d->claims;
+    d->app.bookings = &d->bookings;
     TRY(check_pool(d->app.pool, e));
     d->leader = leader_new(url, d->app.clock);
     if (!*c->sequencer_url)

@@ -30,6 +30,7 @@ struct audit_pii;
 struct federation;
 struct erasure_keeper;
 struct claims;
+struct bookings;
 struct cycle_ring;
 struct otlp;
 
@@ -48,6 +49,7 @@ struct app {
     struct policies *policies;      /* falaj-scheduler only: where tenants' data may be, scheduler/mirror/policies.h */
     struct workload *workload;      /* falaj-scheduler only: GPU jobs that came, scheduler/plan/workload.h */
     struct claims *claims;          /* falaj-scheduler only: jobs for which room is being made, scheduler/plan/claims.h */
+    struct bookings *bookings;      /* falaj-scheduler only: who is to start later, scheduler/plan/bookings.h */
     struct cycle_ring *cycles;      /* falaj-scheduler only: what was planned of late, scheduler/replay/ring.h; NULL: not kept */
     struct local_auth *auth;        /* api only: sign-in secrets and password hashing, tenants/identity/local_auth.h */
     struct audit_pii *pii;          /* api only: keys of personal fields, audit/pii.h */

@@ -53,7 +53,7 @@ SCHEMA_OF(snap_job, "A waiting job", FIELD(snap_job, tenant_id, 0, .doc = "Tenan
     FIELD(snap_job, pool, 0, .doc = "Pool"), FIELD(snap_job, kind, 0, .doc = "Kind"), FIELD(snap_job, data_class, 0, .doc = "Class of its data"), FIELD(snap_job, queue, 0, .doc = "Queue"), FIELD(snap_job, project_id, 0, .doc = "Project"), FIELD(snap_job, slots, 0, .doc = "Slots asked"), FIELD(snap_job, gpus, 0, .doc = "GPUs asked"),
     FIELD(snap_job, priority, 0, .doc = "Priority"), FIELD(snap_job, fence, 0, .doc = "Newest attempt"),
     FIELD(snap_job, cpu_milli, 0, .doc = "Processors asked"), FIELD(snap_job, memory_bytes, 0, .doc = "Memory asked"),
-    FIELD(snap_job, nodes, 0, .doc = "Machines at once"),
+    FIELD(snap_job, nodes, 0, .doc = "Machines at once"), FIELD(snap_job, max_runtime_s, 0, .doc = "Limit"),
     FIELD(snap_job, gpu_milli, 0, .doc = "Of one GPU"), FIELD(snap_job, gpu_models, 0, .doc = "Models that will do"),
     FIELD_AS(snap_job, cls, "class", 0, .doc = "Priority class"), FIELD(snap_job, class_value, F_NOCOL, .doc = "Its value"),
     FIELD(snap_job, version, 0, .doc = "Version"), FIELD(snap_job, submitted_at, 0, .doc = "When"),

@@ -5,13 +5,13 @@
 
 #include <stdlib.h>
 
-static bool same_kind(const struct snap_node *a, const struct snap_node *b)
+bool gang_same_kind(const struct snap_node *a, const struct snap_node *b)
 {
     return str_eq(a->zone, b->zone) && str_eq(a->flavor, b->flavor) && str_eq(a->gpu_model, b->gpu_model) &&
            a->gpu_shared == b->gpu_shared && str_eq(a->build, b->build);
 }
 
-static bool may_go(const struct snap_job *j, const struct snap_node *n)
+bool gang_may_go(const struct snap_job *j, const struct snap_node *n)
 {
     return n->gangs && (n->gang_programs || !j->needs_programs) && str_eq(n->pool, j->pool) &&
            sight_zone_ok(j, n->zone) && snap_job_takes(j, n);
@@ -38,7 +38,7 @@ static size_t room_of_kind(const struct snapshot *s, const struct snap_job *j, c
     int64_t could = 0;
     for (size_t i = first; i < s->nodes.n; i++) {
         const struct snap_node *m = &s->nodes.items[i];
-        if (!same_kind(m, &s->nodes.items[first]) || !may_go(j, m))
+        if (!gang_same_kind(m, &s->nodes.items[first]) || !gang_may_go(j, m))
             continue;
         could += snap_node_could(m, ask);
         if (snap_node_fits(m, ask))
@@ -51,10 +51,10 @@ static size_t room_of_kind(const struct snapshot *s, const struct snap_job *j, c
 
 static bool is_first_of_kind(const struct snapshot *s, const struct snap_job *j, size_t i)
 {
-    if (!may_go(j, &s->nodes.items[i]))
+    if (!gang_may_go(j, &s->nodes.items[i]))
         return false;
     for (size_t k = 0; k < i; k++)
-        if (same_kind(&s->nodes.items[k], &s->nodes.items[i]) && may_go(j, &s->nodes.items[k]))
+        if (gang_same_kind(&s->nodes.items[k], &s->nodes.items[i]) && gang_may_go(j, &s->nodes.items[k]))
             return false;
     return true;
 }

@@ -14,6 +14,9 @@ struct gang_sight {
     bool refused;                       /* there were enough, but a quota rule lets none of its ranks there */
 };
 
+/* Ranks of one job may share the two; the job may go there at all, whatever is free. */
+bool gang_same_kind(const struct snap_node *a, const struct snap_node *b);
+bool gang_may_go(const struct snap_job *j, const struct snap_node *n);
 /* ret: as many seats as the job has machines, rank 0 first. */
 bool gang_find(const struct snapshot *s, const struct snap_tenant *t, const struct snap_job *j, struct arena *a,
                struct seat_of **ret, struct gang_sight *see);

@@ -9,11 +9,10 @@
  * not go, and one in strict order ends at the first job that finds no place. A shape that was refused for room is remembered:
  * while a tenant goes through its jobs room only shrinks, so a job that asks at least as much in the same place is refused
  * with the same words, without a search. */
-#include "scheduler/plan/placement.h"
+#include "scheduler/plan/placement_int.h"
+#include "scheduler/plan/bookings.h"
 #include "scheduler/plan/gang.h"
-#include "scheduler/plan/claims.h"
 #include "scheduler/plan/fairshare.h"
-#include "scheduler/plan/ground.h"
 #include "scheduler/plan/order.h"
 #include "scheduler/plan/share.h"
 #include "scheduler/plan/sight.h"
@@ -33,14 +32,13 @@ struct queue {
     size_t nlanes, best;                /* best: the lane that goes next */
 };
 
-struct planner {
-    struct snapshot *s;
-    struct arena *a;
-    struct queue *heap;
-    size_t n;
-    struct plan *plan;
-    struct ground ground;
-};
+/* The next job that goes in this turn. */
+static size_t next_of(const struct planner *p, size_t at, size_t end)
+{
+    while (p->may && at < end && !p->may[at])
+        at++;
+    return at;
+}
 
 static const struct snap_job *head_of(const struct planner *p, const struct queue *q)
 {
@@ -182,6 +180,8 @@ static void learn(const struct planner *p, const struct snap_job *j)
 
 static void wait_for(struct planner *p, size_t job, struct str reason, struct str message)
 {
+    if (p->may)
+        return;                         /* it was told in the first turn */
     struct str denied = p->s->jobs.items[job].denied;
     p->plan->waits.items[p->plan->waits.n++] = (struct waiting){ job, reason, message, denied.ptr && str_eq(message, denied) };
 }
@@ -207,8 +207,7 @@ static bool same_place(const struct snap_job *a, const struct snap_job *b)
     return a->zones.items == b->zones.items && str_eq(a->pool, b->pool) && (a->zone.ptr != NULL) == (b->zone.ptr != NULL) && str_eq(a->zone, b->zone);
 }
 
-/* The job is placed there: what it takes is gone for those behind it. */
-static void settle(struct planner *p, struct snap_tenant *t, const struct snap_job *j, const struct placement *place)
+void placement_settle(struct planner *p, struct snap_tenant *t, const struct snap_job *j, const struct placement *place)
 {
     struct snap_node *n = &p->s->nodes.items[place->node];
     const struct ask a = snap_job_ask(j);
@@ -254,11 +253,12 @@ static void step(struct planner *p, struct queue *queue)
     struct lane *q = &queue->lanes[queue->best];
     if (q->queue && q->queue->stop_policy != QUEUE_GOES)
         return rest_waits(p, q, STR("QueueStopped"), str_fmt(p->a, "the queue %.*s is stopped", STR_ARG(q->queue->name)));
-    size_t at = q->next++;
+    const size_t at = q->next;
     struct placement place = { .job = at };
     struct snap_job *j = &p->s->jobs.items[at];
     struct snap_tenant *t = &p->s->tenants.items[queue->tenant];
     struct sight see;
+    q->next = next_of(p, at + 1, q->end);
     if (j->is_placed)
         return end_at_cut(p, q, j);
     if (!quota_allows(p, t, j, at))
@@ -276,104 +276,91 @@ static void step(struct planner *p, struct queue *queue)
         wait_for(p, at, q->reason, q->message);
         return behind_it(p, q);
     }
-    settle(p, t, j, &place);
+    placement_settle(p, t, j, &place);
+    j->is_placed = p->may != NULL;
     weigh_again(p, queue, queue->best, j);
     end_at_cut(p, q, j);
 }
 
-/* The lines of the tenant whose jobs begin at i; returns where the next tenant's begin. */
-static size_t add_queue(struct planner *p, struct lane *lanes, size_t i)
+/* The lines of the tenant whose jobs begin at i, but those in which nobody goes in this turn; returns where the next tenant's
+ * begin. */
+static size_t add_queue(struct planner *p, size_t i)
 {
     const struct snap_job *jobs = p->s->jobs.items;
-    struct queue *q = &p->heap[p->n++];
+    struct queue *q = &p->heap[p->n];
     size_t k = i;
-    *q = (struct queue){ .tenant = (size_t)jobs[i].tenant, .lanes = &lanes[i] };
+    *q = (struct queue){ .tenant = (size_t)jobs[i].tenant, .lanes = &p->lanes[i] };
     while (k < p->s->jobs.n && jobs[k].tenant == jobs[i].tenant) {
         size_t end = k + 1;
         while (end < p->s->jobs.n && jobs[end].tenant == jobs[i].tenant && order_same_lane(&jobs[k], &jobs[end]))
             end++;
-        q->lanes[q->nlanes++] = (struct lane){ .next = k, .end = end, .refused = SIZE_MAX };
+        const size_t next = next_of(p, k, end);
+        if (next < end)
+            q->lanes[q->nlanes++] = (struct lane){ .next = next, .end = end, .refused = SIZE_MAX };
         k = end;
     }
+    p->n += q->nlanes > 0;
     return k;
 }
 
-static bool find_job(const struct snapshot *s, const struct claim *c, size_t *ret)
+/* All lines to their ends. */
+static void go(struct planner *p)
 {
-    for (*ret = 0; *ret < s->jobs.n; ++*ret)
-        if (uuid_eq(s->jobs.items[*ret].job_id, c->job_id) && uuid_eq(s->jobs.items[*ret].tenant_id, c->tenant_id))
-            return true;
-    return false;
+    p->n = 0;
+    for (size_t i = 0; i < p->s->jobs.n;)
+        i = add_queue(p, i);
+    for (size_t i = 0; i < p->n; i++) {
+        weigh(p, &p->heap[i]);
+        (void)pick_lane(p, &p->heap[i]);
+    }
+    for (size_t i = p->n; i-- > 0;)
+        sift_down(p, i);
+    ground_init(&p->ground, p->s, p->a);
+    while (p->n) {
+        step(p, &p->heap[0]);
+        if (!pick_lane(p, &p->heap[0]))
+            p->heap[0] = p->heap[--p->n];
+        sift_down(p, 0);
+    }
 }
 
-static bool find_node(const struct snapshot *s, const struct claim *c, size_t *ret)
-{
-    for (*ret = 0; *ret < s->nodes.n; ++*ret)
-        if (uuid_eq(s->nodes.items[*ret].node_id, c->node_id))
-            return true;
-    return false;
-}
-
-/* It goes where its room was made, if that is free now. */
-static bool place_claim(struct planner *p, size_t job, size_t node)
+/* What is kept for jobs that start later is lent to those who end before, from the latest start on: who may use the room of one
+ * booking may use that of all later ones. */
+static void lend_booked(struct planner *p)
 {
     struct snapshot *s = p->s;
-    struct snap_job *j = &s->jobs.items[job];
-    struct snap_tenant *t = &s->tenants.items[j->tenant];
-    const struct ask a = snap_job_ask(j);
-    const struct rule_ask ask = sight_rule_ask(t, j, &s->nodes.items[node]);
-    const struct rule_queue *queue = t->guarded ? rulebook_queue(&s->book, &ask) : NULL;
-    struct str words;
-    if ((queue && queue->stop_policy != QUEUE_GOES) || !snap_node_fits(&s->nodes.items[node], &a) || !sight_quota_allows(t, j,
-        p->a, &words) ||
-        (t->guarded && rulebook_refuses(&s->book, &ask)))
-        return false;
-    const struct placement place = { .job = job, .node = node,
-                                     .devices = devices_pick(&s->nodes.items[node].devices, a.gpus, a.gpu_milli) };
-    j->is_placed = true;
-    settle(p, t, j, &place);
-    return true;
-}
-
-/* Jobs for which room was made go first, to where it was made; until all of it is free the rest keep off it. Those whose room is
- * free go before anything is kept, since what is kept counts twice while they who make room still hold theirs. */
-static void place_claims(struct planner *p)
-{
-    struct snapshot *s = p->s;
-    bool is_placed[CLAIMS_MAX] = { false };
-    size_t job, node;
-    for (size_t i = 0; s->claims && i < s->claims->n; i++)
-        is_placed[i] = find_job(s, &s->claims->items[i], &job) && find_node(s, &s->claims->items[i], &node) &&
-                       place_claim(p, job, node);
-    for (size_t i = 0; s->claims && i < s->claims->n; i++)
-        if (!is_placed[i] && find_node(s, &s->claims->items[i], &node))
-            claims_take(&s->claims->items[i], s, node);
+    const struct booking *b;
+    bool *may = ARENA_ARRAY(p->a, bool, s->jobs.n + 1);
+    size_t kept = 0;
+    for (size_t i = 0; i < p->plan->waits.n; i++)
+        may[p->plan->waits.items[i].job] = str_eq(p->plan->waits.items[i].reason, STR("Resources")) ||
+                                           str_eq(p->plan->waits.items[i].reason, STR("QuotaExceeded"));
+    p->may = may;
+    while (bookings_show(s->bookings, s, &b)) {
+        size_t n = 0;
+        for (size_t i = 0; i < s->jobs.n; i++)
+            n += may[i] &= !s->jobs.items[i].is_placed && booking_lets(b, &s->jobs.items[i], s->now_us);
+        if (n)
+            go(p);
+    }
+    for (size_t i = 0; i < p->plan->waits.n; i++)
+        if (!s->jobs.items[p->plan->waits.items[i].job].is_placed)
+            p->plan->waits.items[kept++] = p->plan->waits.items[i];
+    p->plan->waits.n = kept;
 }
 
 void placement_plan(struct snapshot *s, struct arena *a, struct plan *ret)
 {
-    struct planner p = { .s = s, .a = a, .plan = ret, .heap = ARENA_ARRAY(a, struct queue, s->tenants.n + 1) };
-    struct lane *lanes = ARENA_ARRAY(a, struct lane, s->jobs.n + 1);    /* at most one for each job */
+    struct planner p = { .s = s, .a = a, .plan = ret, .heap = ARENA_ARRAY(a, struct queue, s->tenants.n + 1),
+                         .lanes = ARENA_ARRAY(a, struct lane, s->jobs.n + 1) };
     *ret = (struct plan){ .places.items = ARENA_ARRAY(a, struct placement, s->jobs.n + 1),
                           .waits.items = ARENA_ARRAY(a, struct waiting, s->jobs.n + 1) };
     order_jobs(s);
-    for (size_t i = 0; i < s->jobs.n;)
-        i = add_queue(&p, lanes, i);
     snapshot_fill(s);
-    place_claims(&p);
-    for (size_t i = 0; i < p.n; i++) {
-        weigh(&p, &p.heap[i]);
-        (void)pick_lane(&p, &p.heap[i]);
-    }
-    for (size_t i = p.n; i-- > 0;)
-        sift_down(&p, i);
-    ground_init(&p.ground, s, a);
-    while (p.n) {
-        step(&p, &p.heap[0]);
-        if (!pick_lane(&p, &p.heap[0]))
-            p.heap[0] = p.heap[--p.n];
-        sift_down(&p, 0);
-    }
+    placement_first(&p);
+    go(&p);
+    if (s->bookings)
+        lend_booked(&p);
     for (size_t i = 0; i < ret->places.n; i++)      /* not while the fleet scores by it */
         learn(&p, &s->jobs.items[ret->places.items[i].job]);
 }

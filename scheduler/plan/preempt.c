@@ -21,24 +21,11 @@ static int by_id(const void *a, const void *b)
     return node_of(a, b);
 }
 
-/* Rules change while it is tried who goes; queues do not and are shared with the snapshot. */
-static struct rulebook copy_of(const struct rulebook *b, struct arena *a)
-{
-    struct rulebook r = *b;
-    r.rules.items = ARENA_ARRAY(a, struct rule, b->rules.n + 1);
-    r.cohorts = ARENA_ARRAY(a, struct rule_cohort, b->rules.n + 1);
-    if (b->rules.n) {
-        memcpy(r.rules.items, b->rules.items, b->rules.n * sizeof *b->rules.items);
-        memcpy(r.cohorts, b->cohorts, b->rules.n * sizeof *b->cohorts);
-    }
-    return r;
-}
-
 static void copy_book(struct choice *c)
 {
     const struct rulebook *b = &c->s->book;
-    c->book = copy_of(b, c->a);
-    c->runs = copy_of(b, c->a);
+    c->book = rulebook_copy(b, c->a);
+    c->runs = rulebook_copy(b, c->a);
     c->borrowers = ARENA_ARRAY(c->a, int64_t, b->rules.n + 1);
     for (size_t i = 0; i < b->rules.n; i++)
         c->borrowers[b->rules.items[i].cohort] += b->rules.items[i].used > b->rules.items[i].nominal;

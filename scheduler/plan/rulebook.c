@@ -5,6 +5,7 @@
 #include "scheduler/plan/rulebook.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* So many rules are walked: from there on nine bisections cost less (tests/bench/bench_plan.c). */
 enum { WHOLE = 1000000, WEIGHT = 1000, WALKED_MAX = 64 };
@@ -113,6 +114,18 @@ void rulebook_link(struct rulebook *b, struct arena *a)
         b->cohorts[k].weights += order[i]->weight;
         b->cohorts[k].usage += order[i]->usage;
     }
+}
+
+struct rulebook rulebook_copy(const struct rulebook *b, struct arena *a)
+{
+    struct rulebook r = *b;
+    r.rules.items = ARENA_ARRAY(a, struct rule, b->rules.n + 1);
+    r.cohorts = ARENA_ARRAY(a, struct rule_cohort, b->rules.n + 1);
+    if (b->rules.n) {
+        memcpy(r.rules.items, b->rules.items, b->rules.n * sizeof *b->rules.items);
+        memcpy(r.cohorts, b->cohorts, b->rules.n * sizeof *b->cohorts);
+    }
+    return r;
 }
 
 int64_t rulebook_room(const struct rulebook *b, const struct rule *r)

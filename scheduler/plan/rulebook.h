@@ -68,6 +68,8 @@ struct rule_ask {
 
 /* Sorts rules and queues, and finds the cohorts. */
 void rulebook_link(struct rulebook *b, struct arena *a);
+/* The same for somebody who only tries: rules change, queues do not and are shared. */
+struct rulebook rulebook_copy(const struct rulebook *b, struct arena *a);
 /* How much more the rule may take: 0 or more. */
 int64_t rulebook_room(const struct rulebook *b, const struct rule *r);
 /* NULL: allowed; else the first rule that does not allow. */

@@ -28,6 +28,10 @@ bool sight_quota_allows(const struct snap_tenant *t, const struct snap_job *j, s
     else if (gpus && t->gpus_used + gpus > t->gpus_limit)
         *words = str_fmt(a, "needs %ld GPUs, %ld of the tenant's %ld are in use", (long)gpus, (long)t->gpus_used,
                          (long)t->gpus_limit);
+    else if (t->slots_used + t->slots_kept + slots > t->slots_limit ||
+             (gpus && t->gpus_used + t->gpus_kept + gpus > t->gpus_limit))
+        *words = STR("the rest of the tenant's quota is kept for its job on several machines, before whose start it might not "
+                     "end");
     else
         return true;
     return false;

@@ -34,6 +34,7 @@ struct snap_tenant {
     struct slice allowed_zones;         /* struct str; filled by snapshot_read */
     struct json residency;              /* as read: what the judge needs to know of it */
     int64_t slots_used, slots_limit, gpus_used, gpus_limit;
+    int64_t slots_kept, gpus_kept;      /* for a job that is to start later; kept by bookings.h */
     bool guarded;                       /* it has rules: look into the rule book */
     int64_t slots_weight, gpus_weight;  /* thousandths; of guarded tenants */
     int64_t borrowed;                   /* of guarded tenants: share.h, of the tenant's rules; kept by placement_plan */
@@ -53,6 +54,7 @@ struct snap_job {
     int64_t cpu_milli, memory_bytes;    /* 0: what its slots stand for */
     int64_t gpu_milli;                  /* of one GPU; 0 or 1000: whole ones */
     int64_t nodes;                      /* machines at once, each with all that is asked; 0 and 1: one (snap_job_nodes) */
+    int64_t max_runtime_s;              /* it ends by then; 0: nobody knows */
     struct str cls;                     /* its priority class */
     int64_t class_value;                /* of that: goes before priority */
     struct str gpu_models;              /* between commas; absent or empty: any */
@@ -72,6 +74,8 @@ struct snapshot {
     struct rulebook book;               /* of guarded tenants */
     int64_t revision;                   /* of what is known of zones and tenants: it was read first */
     struct claims *claims;              /* borrowed, claims.h: who goes first to a machine of its own. NULL: nobody */
+    struct bookings *bookings;          /* borrowed, bookings.h: who starts later, and where. NULL: nobody */
+    int64_t now_us;                     /* where there are bookings */
     struct workload *workload;          /* borrowed: GPU jobs that came before; a plan adds what it places. NULL: none is known */
 };
 

@@ -71,6 +71,21 @@ static void add_claims(struct tables_out *o, const struct claims *c, struct aren
     tables_add(o, &claim_table, rows, n);
 }
 
+static void add_bookings(struct tables_out *o, const struct bookings *b, struct arena *a)
+{
+    const size_t n = b ? b->n : 0;
+    struct booking_row *rows = ARENA_ARRAY(a, struct booking_row, n + 1);
+    struct booked_seat_row *seats = ARENA_ARRAY(a, struct booked_seat_row, n * BOOKING_SEATS_MAX + 1);
+    size_t k = 0;
+    for (size_t i = 0; i < n; i++) {
+        rows[i] = (struct booking_row){ b->items[i], str_dup(a, str_c(b->items[i].queue)), (int64_t)b->items[i].n };
+        for (size_t j = 0; j < b->items[i].n; j++)
+            seats[k++].seat = b->items[i].seats[j];
+    }
+    tables_add(o, &booking_table, rows, n);
+    tables_add(o, &booked_seat_table, seats, k);
+}
+
 static void add_workload(struct tables_out *o, const struct workload_state *w, struct arena *a)
 {
     struct ask_row *asks = ARENA_ARRAY(a, struct ask_row, w->ntypes + 1);
@@ -94,6 +109,8 @@ void record_inputs(struct recorder *r, const struct cycle_head *head, const stru
         workload_save(s->workload, a, w);
     h.revision = s->revision;
     h.has_claims = s->claims;
+    h.has_bookings = s->bookings;
+    h.now_us = s->now_us;
     h.has_workload = s->workload;
     h.arrivals = w->arrivals;
     h.next = w->next;
@@ -112,6 +129,7 @@ void record_inputs(struct recorder *r, const struct cycle_head *head, const stru
     tables_add(o, &rule_table, s->book.rules.items, s->book.rules.n);
     tables_add(o, &queue_table, s->book.queues.items, s->book.queues.n);
     add_claims(o, s->claims, a);
+    add_bookings(o, s->bookings, a);
     add_workload(o, w, a);
     tables_part_end(o);
 }

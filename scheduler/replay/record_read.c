@@ -105,6 +105,28 @@ static enum errc read_claims(struct tables_in *in, struct slice *rows, struct cl
     return ERR_OK;
 }
 
+static enum errc read_bookings(struct tables_in *in, struct bookings **ret, struct err *e)
+{
+    struct bookings *b = ARENA_NEW(in->arena, struct bookings);
+    struct slice rows, seats;
+    size_t k = 0;
+    TRY(tables_read(in, &booking_table, BOOKINGS_MAX, &rows, e));
+    TRY(tables_read(in, &booked_seat_table, (size_t)BOOKINGS_MAX * BOOKING_SEATS_MAX, &seats, e));
+    struct booking_row *r = rows.items;
+    for (size_t i = 0; i < rows.n; i++) {
+        if (r[i].queue.len >= sizeof r[i].b.queue || !ask_is_valid(&r[i].b.ask))
+            return BAD(in, e, "booking %zu asks for what no job can", i + 1);
+        snprintf(r[i].b.queue, sizeof r[i].b.queue, "%.*s", STR_ARG(r[i].queue));
+        for (; r[i].b.n < (size_t)r[i].n && k < seats.n; k++)
+            r[i].b.seats[r[i].b.n++] = ((const struct booked_seat_row *)seats.items)[k].seat;
+        if (r[i].b.n < (size_t)r[i].n || !r[i].n)
+            return BAD(in, e, "booking %zu has fewer machines than it says", i + 1);
+        b->items[b->n++] = r[i].b;
+    }
+    *ret = b;
+    return k == seats.n ? ERR_OK : BAD(in, e, "%zu machines are of no booking", seats.n - k);
+}
+
 static void free_workload(void *w)
 {
     workload_free(w);
@@ -176,6 +198,10 @@ static enum errc read_inputs(struct tables_in *in, struct cycle *c, struct err *
     TRY(read_claims(in, &claims, &c->s.claims, e));
     if (!c->head.has_claims)
         c->s.claims = NULL;
+    TRY(read_bookings(in, &c->s.bookings, e));
+    if (!c->head.has_bookings)
+        c->s.bookings = NULL;
+    c->s.now_us = c->head.now_us;
     return read_workload(in, &c->head, &c->s.workload, e);
 }
 

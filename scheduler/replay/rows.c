@@ -11,8 +11,8 @@ enum { NODES_MAX = 1000000 };
 #define SIZED(T, bytes)                                                                                                      \
     _Static_assert(sizeof(struct T) == (bytes), #T " has changed: give what a plan depends on its row below, then the new size")
 SIZED(snap_node, 336);
-SIZED(snap_tenant, 128);
-SIZED(snap_job, 360);
+SIZED(snap_tenant, 144);
+SIZED(snap_job, 368);
 SIZED(rule, 144);
 SIZED(rule_queue, 80);
 SIZED(claim, 304);
@@ -23,7 +23,8 @@ const char *const cycle_kind_names[] = { "quick", "deep", "explains", NULL };
 #define C(m, ...) COLUMN(cycle_head, m, ##__VA_ARGS__)
 static const struct column head_columns[] = { C(number), C(made_at_us), C(kind, .min = CYCLE_QUICK, .max = CYCLE_EXPLAINS),
         C(batch),
-    C(revision), C(has_claims), C(has_workload), C(version), C(arrivals, AMOUNT), C(next, AMOUNT), C(ndrawn, COUNT),
+    C(revision), C(has_claims), C(has_bookings), C(now_us, AMOUNT), C(has_workload), C(version), C(arrivals, AMOUNT),
+    C(next, AMOUNT), C(ndrawn, COUNT),
     C(epoch, .min = 0, .max = UINT32_MAX), C(random) };
 #undef C
 const struct table head_table = TABLE("cycle", cycle_head, head_columns);
@@ -31,7 +32,8 @@ const struct table head_table = TABLE("cycle", cycle_head, head_columns);
 #define C(m, ...) COLUMN(snap_node, m, ##__VA_ARGS__)
 static const struct column node_columns[] = { C(node_id), C(zone), C(pool), C(flavor), C(slots, AMOUNT), C(gpus, AMOUNT),
     C(free_slots, AMOUNT), C(free_gpus, AMOUNT), C(cpu_milli, AMOUNT), C(memory_bytes, AMOUNT), C(used_cpu_milli, AMOUNT),
-    C(used_memory_bytes, AMOUNT), C(gpu_model), C(gpu_shared), C(programs), C(gangs), C(build), C(held) };
+    C(used_memory_bytes, AMOUNT), C(gpu_model), C(gpu_shared), C(programs), C(gangs), C(gang_programs), C(build),
+    C(held) };
 #undef C
 const struct table node_table = TABLE("nodes", snap_node, node_columns);
 
@@ -50,7 +52,8 @@ const struct table zone_table = TABLE("zones", zone_row, zone_columns);
 static const struct column job_columns[] = { C(tenant_id), C(job_id), C(zone), C(pool), C(queue), C(project_id), C(kind),
     C(data_class), C(needs_programs), C(denied), C(slots, AMOUNT), C(gpus, .min = 0, .max = INT32_MAX), C(priority, AMOUNT),
     C(cpu_milli, AMOUNT), C(memory_bytes, AMOUNT), C(gpu_milli, .min = 0, .max = INT32_MAX), C(nodes, .min = 0, .max = NODES_MAX),
-    COLUMN_AS(snap_job, cls, "class"), C(class_value, AMOUNT), C(gpu_models), C(shape), C(depth, AMOUNT), C(is_cut),
+    C(max_runtime_s, .min = 0, .max = INT32_MAX), COLUMN_AS(snap_job, cls, "class"), C(class_value, AMOUNT), C(gpu_models),
+    C(shape), C(depth, AMOUNT), C(is_cut),
     COLUMN_AS(snap_job, submitted_at.us, "submitted_at_us"), C(tenant, COUNT) };
 #undef C
 const struct table job_table = TABLE("jobs", snap_job, job_columns);
@@ -86,6 +89,19 @@ static const struct column claim_columns[] = { C(tenant_id), C(job_id), C(node_i
     COLUMN(claim_row, queue), ASK(claim_row, c.ask) };
 #undef C
 const struct table claim_table = TABLE("claims", claim_row, claim_columns);
+
+#define C(m, ...) COLUMN_AS(booking_row, b.m, #m, ##__VA_ARGS__)
+static const struct column booking_columns[] = { C(tenant_id), C(job_id), C(project_id), C(is_guarded), C(class_value, AMOUNT),
+    C(start_us, AMOUNT), C(until_us, AMOUNT), C(comes_slots, AMOUNT), C(comes_gpus, AMOUNT), C(is_exact),
+    COLUMN(booking_row, queue), COLUMN(booking_row, n, .min = 1, .max = BOOKING_SEATS_MAX), ASK(booking_row, b.ask) };
+#undef C
+const struct table booking_table = TABLE("bookings", booking_row, booking_columns);
+
+#define C(m, ...) COLUMN_AS(booked_seat_row, seat.m, #m, ##__VA_ARGS__)
+static const struct column booked_seat_columns[] = { C(node_id), C(devices), C(comes.slots, AMOUNT), C(comes.cpu_milli, AMOUNT),
+    C(comes.memory_bytes, AMOUNT) };
+#undef C
+const struct table booked_seat_table = TABLE("booked_seats", booked_seat_row, booked_seat_columns);
 
 static const struct column ask_columns[] = { ASK(ask_row, ask), COLUMN(ask_row, arrivals, AMOUNT), COLUMN(ask_row, drawn,
         AMOUNT) };

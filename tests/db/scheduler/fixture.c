@@ -15,6 +15,7 @@
 #include "scheduler/mirror/capacity.h"
 #include "scheduler/invariants.h"
 #include "scheduler/evict.h"
+#include "scheduler/mirror/ends.h"
 #include "scheduler/mirror/holders.h"
 #include "scheduler/plan_apply.h"
 #include "scheduler/plan_check.h"
@@ -110,7 +111,7 @@ void fixture_open_wide(struct fixture *f, int connections)
         job_apply_stmts, node_worker_stmts,
         environment_node_stmts, environment_lease_stmts, audit_event_stmts, NULL };
     static const struct stmt *const *const sched_lists[] = { residency_stmts, audit_event_stmts, snapshot_stmts, rules_stmts,
-                                                             plan_apply_stmts, holders_stmts, evict_stmts,
+                                                             plan_apply_stmts, holders_stmts, ends_stmts, evict_stmts,
                                                              plan_check_stmts, plan_gang_stmts, reaper_stmts, budget_watch_stmts,
                                                              queue_usage_stmts, due_jobs_stmts, dependencies_stmts,
                                                              arrays_stmts, job_submit_stmts,

@@ -74,7 +74,8 @@ static void test_difference(void **state)
             assert_int_equal(replay_run(path, &c, a, &again, &e), ERR_OK);
             assert_false(again.is_same);
             places += str_starts(again.difference, "places: there were ");
-            others += !str_starts(again.difference, "places: there were ");
+            others += !str_starts(again.difference, "places: there were ") &&
+                      !str_starts(again.difference, "outcome row 1: is_cut was true");      /* it placed the last that was read */
         }
         buf_release(&b);
         arena_free(a);

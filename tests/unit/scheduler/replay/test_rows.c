@@ -36,7 +36,8 @@ static void test_members(void **state)
         devices) };
     static const struct left tenant[] = { LEFT(snap_tenant, zones), LEFT(snap_tenant, allowed_zones), LEFT(snap_tenant,
         residency),
-                                          LEFT(snap_tenant, borrowed) };
+                                          LEFT(snap_tenant, borrowed), LEFT(snap_tenant, slots_kept),
+                                          LEFT(snap_tenant, gpus_kept) };
     /* zones: table job_zones. What stands in the database beside the job is compared when the plan is written. */
     static const struct left job[] = { LEFT(snap_job, reason), LEFT(snap_job, message), LEFT(snap_job, fence), LEFT(snap_job,
         version),
@@ -45,6 +46,14 @@ static void test_members(void **state)
     /* queue: a column of the row's own. Between plans nothing is kept. */
     static const struct left claim[] = { LEFT(claim_row, c.queue), LEFT(claim_row, c.keeps), LEFT(claim_row, c.node),
                                          LEFT(claim_row, c.took), LEFT(claim_row, c.devices), LEFT(claim_row, c.tenant) };
+    static const struct left booking[] = { LEFT(booking_row, b.queue), LEFT(booking_row, b.n), LEFT(booking_row, b.seats),
+                                           LEFT(booking_row, b.is_started), LEFT(booking_row, b.keeps),
+                                           LEFT(booking_row, b.kept_slots), LEFT(booking_row, b.kept_gpus) };
+    /* of what comes only these are counted */
+    static const struct left seat[] = { LEFT(booked_seat_row, seat.comes.gpus), LEFT(booked_seat_row, seat.comes.gpu_milli),
+                                        LEFT(booked_seat_row, seat.comes.groups), LEFT(booked_seat_row, seat.keeps),
+                                        LEFT(booked_seat_row, seat.node), LEFT(booked_seat_row, seat.took),
+                                        LEFT(booked_seat_row, seat.held), LEFT(booked_seat_row, seat.milli) };
 #define CHECK(T, table, left, n)                                                                                             \
     do {                                                                                                                     \
         struct T all;                                                                                                        \
@@ -59,6 +68,8 @@ static void test_members(void **state)
     CHECK(rule, &rule_table, rule, N(rule));
     CHECK(rule_queue, &queue_table, NULL, 0);
     CHECK(claim_row, &claim_table, claim, N(claim));
+    CHECK(booking_row, &booking_table, booking, N(booking));
+    CHECK(booked_seat_row, &booked_seat_table, seat, N(seat));
     CHECK(snap_holder, &holder_table, NULL, 0);
     CHECK(ask_row, &ask_table, NULL, 0);
     CHECK(cycle_head, &head_table, NULL, 0);
@@ -74,7 +85,8 @@ static void test_names(void **state)
 {
     (void)state;
     static const struct table *const all[] = { &head_table, &node_table, &tenant_table, &zone_table, &job_table, &job_zone_table,
-        &rule_table, &queue_table, &claim_table, &ask_table, &future_table, &moment_table, &holder_table, &outcome_table,
+        &rule_table, &queue_table, &claim_table, &booking_table, &booked_seat_table, &ask_table, &future_table, &moment_table,
+            &holder_table, &outcome_table,
         &place_table, &seat_table, &wait_table, &eviction_table, &making_table };
     for (size_t i = 0; i < N(all); i++) {
         assert_in_range(all[i]->ncolumns, 1, COLUMNS_MAX);

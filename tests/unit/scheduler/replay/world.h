@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* world.h - seeded cycles of a small cluster with all that a plan depends on: zones, pools, models, shares of GPUs, rules of
- * tenants, projects and queues, jobs on several machines, claims, a workload that learns, and attempts that make room. The same
- * seed gives the same cycles. */
+ * tenants, projects and queues, jobs on several machines and their bookings, claims, a workload that learns, and attempts that
+ * make room. The same seed gives the same cycles. */
 #pragma once
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "scheduler/plan/backfill.h"
 #include "scheduler/plan/placement.h"
 #include "scheduler/replay/record.h"
 
@@ -26,6 +27,7 @@ struct world {
     struct random random;
     int64_t now, next;
     struct claims claims;
+    struct bookings bookings;
     struct workload *workload;
     struct world_job jobs[W_JOBS];
     struct str all_zones[2], one_zone[1], no_zone[1];
@@ -72,7 +74,8 @@ static struct snap_job world_ask(struct world *w)
                           .gpu_milli = gpus == 1 && world_pick(w, 2) ? 250 : 0, .gpu_models = models[world_pick(w, 3)],
                           .priority = world_pick(w, 5), .cls = STR("c"), .class_value = (world_pick(w, 4) - 1) * 10,
                           .shape = world_pick(w, 8), .depth = 3, .needs_programs = !world_pick(w, 8),
-                          .nodes = world_pick(w, 10) ? 1 : 2, .submitted_at = { w->now } };
+                          .nodes = world_pick(w, 10) ? 1 : 2, .max_runtime_s = 20 + w->next % 50,
+                          .submitted_at = { w->now } };
     j.zones = where == 0 ? (struct slice){ w->no_zone, 0 } : where < 4 ? (struct slice){ w->one_zone, 1 }
                                                                        : (struct slice){ w->all_zones, 2 };
     j.denied = where == 0 ? STR("its data may be in no zone") : STR_NULL;
@@ -170,7 +173,8 @@ static struct snapshot world_picture(struct world *w, struct arena *a, struct ho
                                      .free_slots = W_SLOTS,
                                  .free_gpus = gpus, .gpu_model = models[i % 4], .gpu_shared = i % 4 == 0 || i % 4 == 1,
                                      .programs = i != 2,
-                                 .gangs = i != 3, .build = i == 5 ? STR("0.2 cpu") : STR("0.1 cpu"), .cpu_milli = i ? 0 : 20000 };
+                                 .gangs = i != 3, .gang_programs = i != 3,
+                                 .build = i == 5 ? STR("0.2 cpu") : STR("0.1 cpu"), .cpu_milli = i ? 0 : 20000 };
         world_hold(w, n, i, a);
     }
     for (int64_t i = 0; i < W_TENANTS; i++)
@@ -234,6 +238,21 @@ static inline void world_apply(struct world *w, const struct snapshot *s, const 
     }
 }
 
+/* Whoever runs may do so for 40 seconds. */
+static inline struct ends world_ends(const struct world *w, struct holders h, struct arena *a)
+{
+    struct ends e = { ARENA_ARRAY(a, struct snap_end, h.n + 1), h.n };
+    for (size_t i = 0; i < h.n; i++) {
+        const struct snap_holder *x = &h.items[i];
+        e.items[i] = (struct snap_end){ .tenant_id = x->tenant_id, .project_id = x->project_id, .node_id = x->node_id,
+            .queue = x->queue, .devices = (uint64_t)x->devices, .is_first = true, .all_slots = x->slots, .all_gpus = x->gpus,
+            .ask = { .slots = x->slots, .gpus = (int32_t)x->gpus, .gpu_milli = (int32_t)x->gpu_milli, .cpu_milli = x->cpu_milli,
+                     .memory_bytes = x->memory_bytes },
+            .ends_us = w->now + 40 * W_SECOND - x->ran_ms * 1000 };
+    }
+    return e;
+}
+
 /* A cycle, recorded as the daemon does. The bytes are the caller's. */
 static inline struct buf world_cycle(struct world *w, struct recorder *r, struct arena *a, struct plan *p, struct preemption *x)
 {
@@ -243,10 +262,16 @@ static inline struct buf world_cycle(struct world *w, struct recorder *r, struct
     struct snapshot s = world_picture(w, a, &h, of);
     const struct cycle_head head = { .number = w->now / W_SECOND, .made_at_us = w->now, .kind = CYCLE_EXPLAINS, .batch = 512,
                                      .version = STR("0.1.0") };
+    const struct ends ends = world_ends(w, h, a);
     claims_end(&w->claims, w->now);
+    bookings_end(&w->bookings, w->now);
+    s.bookings = &w->bookings;
+    s.now_us = w->now;
+    backfill_renew(&s, ends, a);
     record_inputs(r, &head, &s, a);
     placement_plan(&s, a, p);
     record_plan(r, &s, p, a);
+    backfill_plan(&s, p, ends, a);
     record_holders(r, h, w->now);
     preempt_plan(&s, p, h, &w->claims, w->now, a, x);
     record_evictions(r, &s, p, h, x, &w->claims, a);

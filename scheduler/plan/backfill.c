@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* backfill.c - the ends are played one after the other, and of each kind of machines it is counted how many have room by then, so
+ * that a search costs one walk over the machines and one over the ends. */
+#include "scheduler/plan/backfill.h"
+#include "scheduler/plan/gang.h"
+#include "scheduler/plan/order.h"
+#include "scheduler/plan/sight.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const int64_t SECOND_US = 1000000, MINUTE_US = 60000000;
+enum { TOLD_MAX = 1000, SCRATCH_BYTES = 256 << 20 };
+
+/* Looks into the future of one snapshot. */
+struct look {
+    const struct snapshot *s;
+    struct ends e;
+    size_t *at;                         /* by end: its machine; SIZE_MAX: it takes no work now */
+    struct arena *a, *scratch;          /* for what is found; for one moment */
+};
+
+/* The first moment that was found. */
+struct found {
+    int64_t at_us;
+    size_t ends;                        /* so many have ended by then */
+    struct seat_of seats[BOOKING_SEATS_MAX];
+};
+
+static int by_time(const void *a, const void *b)
+{
+    const struct snap_end *x = a, *y = b;
+    if (x->ends_us != y->ends_us)
+        return x->ends_us < y->ends_us ? -1 : 1;
+    return uuid_cmp(x->node_id, y->node_id);
+}
+
+struct place { struct uuid id; size_t node; };
+
+static int by_id(const void *a, const void *b)
+{
+    return uuid_cmp(*(const struct uuid *)a, *(const struct uuid *)b);
+}
+
+static struct look look_of(const struct snapshot *s, struct ends e, struct arena *a)
+{
+    struct look l = { .s = s, .e = e, .a = a, .scratch = arena_new(SCRATCH_BYTES), .at = ARENA_ARRAY(a, size_t, e.n + 1) };
+    struct place *places = ARENA_ARRAY(a, struct place, s->nodes.n + 1);
+    for (size_t i = 0; i < s->nodes.n; i++)
+        places[i] = (struct place){ s->nodes.items[i].node_id, i };
+    qsort(places, s->nodes.n, sizeof *places, by_id);
+    qsort(e.items, e.n, sizeof *e.items, by_time);
+    for (size_t i = 0; i < e.n; i++) {
+        const struct place *p = bsearch(&e.items[i].node_id, places, s->nodes.n, sizeof *places, by_id);
+        l.at[i] = p ? p->node : SIZE_MAX;
+    }
+    return l;
+}
+
+/* Machines and quotas on the way into the future of one job. */
+struct course {
+    struct snapshot f;
+    const struct snap_job *j;
+    struct ask ask;
+    size_t *kind;                       /* by machine, from 1; 0: the job may not go there */
+    size_t *first, *count;              /* by kind: one machine of it; how many have room */
+    size_t nkinds;
+};
+
+static struct course begin(const struct look *l, const struct snap_job *j, const bool *only)
+{
+    const size_t n = l->s->nodes.n;
+    arena_reset(l->scratch);
+    struct course c = { .f = *l->s, .j = j, .ask = snap_job_ask(j), .kind = ARENA_ARRAY(l->scratch, size_t, n + 1),
+                        .first = ARENA_ARRAY(l->scratch, size_t, n + 1), .count = ARENA_ARRAY(l->scratch, size_t, n + 1) };
+    c.f.nodes.items = ARENA_ARRAY(l->scratch, struct snap_node, n + 1);
+    c.f.tenants.items = ARENA_ARRAY(l->scratch, struct snap_tenant, c.f.tenants.n + 1);
+    memcpy(c.f.nodes.items, l->s->nodes.items, n * sizeof *c.f.nodes.items);
+    memcpy(c.f.tenants.items, l->s->tenants.items, c.f.tenants.n * sizeof *c.f.tenants.items);
+    c.f.book = rulebook_copy(&l->s->book, l->scratch);
+    for (size_t i = 0; i < n; i++) {
+        struct snap_node *m = &c.f.nodes.items[i];
+        size_t k = 0;
+        m->gangs &= only[i];
+        if (!gang_may_go(j, m))
+            continue;
+        while (k < c.nkinds && !gang_same_kind(m, &c.f.nodes.items[c.first[k]]))
+            k++;
+        if (k == c.nkinds)
+            c.first[c.nkinds++] = i;
+        c.kind[i] = k + 1;
+        c.count[k] += snap_node_fits(m, &c.ask);
+    }
+    return c;
+}
+
+static void end_one(const struct look *l, struct course *c, size_t i)
+{
+    const struct snap_end *x = &l->e.items[i];
+    struct snap_node *n = l->at[i] == SIZE_MAX ? NULL : &c->f.nodes.items[l->at[i]];
+    const size_t kind = n ? c->kind[l->at[i]] : 0;
+    if (n) {
+        const bool has_fit = kind && snap_node_fits(n, &c->ask);
+        snap_node_give(n, &x->ask, x->devices);
+        if (kind)
+            c->count[kind - 1] += !has_fit && snap_node_fits(n, &c->ask);
+    }
+    if (!x->is_first)
+        return;
+    const struct rule_ask ask = { x->tenant_id, x->project_id, x->queue, n ? n->flavor : STR_NULL, n ? n->zone : STR_NULL,
+                                  x->all_slots, x->all_gpus };
+    const int64_t t = snap_tenant_find(&c->f, x->tenant_id);
+    rulebook_give(&c->f.book, &ask);
+    if (t >= 0) {
+        c->f.tenants.items[t].slots_used -= x->all_slots;
+        c->f.tenants.items[t].gpus_used -= x->all_gpus;
+    }
+}
+
+static bool has_room(const struct look *l, const struct course *c)
+{
+    const struct snap_tenant *t = &c->f.tenants.items[c->j->tenant];
+    bool found = false;
+    struct str words;
+    for (size_t k = 0; k < c->nkinds && !found; k++) {
+        const struct rule_ask ask = sight_rule_ask(t, c->j, &c->f.nodes.items[c->first[k]]);
+        found = c->count[k] >= (size_t)c->j->nodes && (!t->guarded || !rulebook_refuses(&c->f.book, &ask));
+    }
+    return found && sight_quota_allows(t, c->j, l->scratch, &words);
+}
+
+static bool find(const struct look *l, const struct snap_job *j, const bool *only, struct found *ret)
+{
+    struct course c = begin(l, j, only);
+    struct gang_sight see;
+    struct seat_of *seats;
+    size_t n = 0;
+    while (!has_room(l, &c)) {
+        if (n == l->e.n || l->e.items[n].ends_us == INT64_MAX)
+            return false;
+        end_one(l, &c, n++);
+    }
+    ret->at_us = n ? l->e.items[n - 1].ends_us : l->s->now_us;
+    for (; n < l->e.n && l->e.items[n].ends_us <= ret->at_us; n++)     /* those that end in the same moment */
+        end_one(l, &c, n);
+    if (!gang_find(&c.f, &c.f.tenants.items[j->tenant], j, l->scratch, &seats, &see))
+        return false;
+    memcpy(ret->seats, seats, (size_t)snap_job_nodes(j) * sizeof *seats);
+    ret->ends = n;
+    ret->at_us = ret->at_us > l->s->now_us ? ret->at_us : l->s->now_us;
+    return true;
+}
+
+static void count_what_comes(const struct look *l, const struct found *f, struct booking *b)
+{
+    for (size_t i = 0; i < f->ends; i++) {
+        const struct snap_end *x = &l->e.items[i];
+        if (x->is_first && uuid_eq(x->tenant_id, b->tenant_id)) {
+            b->comes_slots += x->all_slots;
+            b->comes_gpus += x->all_gpus;
+        }
+        for (size_t k = 0; k < b->n; k++)
+            if (f->seats[k].node == l->at[i]) {
+                b->seats[k].comes.slots += x->ask.slots;
+                b->seats[k].comes.cpu_milli += x->ask.cpu_milli;
+                b->seats[k].comes.memory_bytes += x->ask.memory_bytes;
+            }
+    }
+}
+
+static struct booking booking_of(const struct look *l, const struct snap_job *j, const struct found *f)
+{
+    struct booking b = { .tenant_id = j->tenant_id, .job_id = j->job_id, .ask = snap_job_ask(j), .project_id = j->project_id,
+                         .is_guarded = l->s->tenants.items[j->tenant].guarded, .class_value = j->class_value,
+                         .start_us = f->at_us, .until_us = l->s->now_us + BOOKING_US, .is_exact = true,
+                         .n = (size_t)snap_job_nodes(j) };
+    snprintf(b.queue, sizeof b.queue, "%.*s", STR_ARG(j->queue));
+    for (size_t k = 0; k < b.n; k++)
+        b.seats[k] = (struct booked_seat){ .node_id = l->s->nodes.items[f->seats[k].node].node_id,
+                                           .devices = f->seats[k].devices };
+    count_what_comes(l, f, &b);
+    return b;
+}
+
+/* Machines that the job may be given: of its own booking, or of nobody's. */
+static bool *open_to(const struct snapshot *s, const struct booking *own, bool is_own_only, struct arena *a)
+{
+    bool *only = ARENA_ARRAY(a, bool, s->nodes.n + 1);
+    for (size_t i = 0; i < s->nodes.n; i++) {
+        const struct booking *at = bookings_at(s->bookings, s->nodes.items[i].node_id);
+        only[i] = at ? at == own : !is_own_only;
+    }
+    return only;
+}
+
+static bool can_be_booked(const struct snap_job *j)
+{
+    return snap_job_nodes(j) > 1 && snap_job_nodes(j) <= BOOKING_SEATS_MAX && !j->denied.ptr;
+}
+
+static bool waits_for_room(const struct waiting *w)
+{
+    return str_eq(w->reason, STR("Resources")) || str_eq(w->reason, STR("QuotaExceeded"));
+}
+
+bool backfill_wanted(const struct snapshot *s, const struct plan *p)
+{
+    for (size_t i = 0; i < p->waits.n; i++)
+        if (waits_for_room(&p->waits.items[i]) && can_be_booked(&s->jobs.items[p->waits.items[i].job]))
+            return true;
+    return false;
+}
+
+void backfill_renew(struct snapshot *s, struct ends e, struct arena *a)
+{
+    struct bookings *b = s->bookings;
+    if (!b->n)
+        return;
+    snapshot_fill(s);
+    const struct look l = look_of(s, e, a);
+    for (size_t i = b->n; i-- > 0;) {
+        const struct snap_job *j = NULL;
+        struct found f;
+        for (size_t k = 0; k < s->jobs.n && !j; k++)
+            if (uuid_eq(s->jobs.items[k].job_id, b->items[i].job_id) &&
+                uuid_eq(s->jobs.items[k].tenant_id, b->items[i].tenant_id))
+                j = &s->jobs.items[k];
+        if (j && find(&l, j, open_to(s, &b->items[i], true, a), &f))
+            b->items[i] = booking_of(&l, j, &f);
+        else
+            bookings_drop(b, &b->items[i]);
+    }
+    arena_free(l.scratch);
+}
+
+/* What is placed by this plan runs from now on. */
+static struct ends with_places(const struct snapshot *s, const struct plan *p, struct ends e, struct arena *a)
+{
+    size_t n = e.n;
+    for (size_t i = 0; i < p->places.n; i++)
+        n += 1 + p->places.items[i].nmore;
+    struct ends r = { ARENA_ARRAY(a, struct snap_end, n + 1), e.n };
+    if (e.n)
+        memcpy(r.items, e.items, e.n * sizeof *e.items);
+    for (size_t i = 0; i < p->places.n; i++) {
+        const struct placement *x = &p->places.items[i];
+        const struct snap_job *j = &s->jobs.items[x->job];
+        const int64_t nodes = snap_job_nodes(j);
+        for (size_t k = 0; k <= x->nmore; k++)
+            r.items[r.n++] = (struct snap_end){
+                .tenant_id = j->tenant_id, .project_id = j->project_id, .queue = j->queue, .ask = snap_job_ask(j), .is_first = !k,
+                .node_id = s->nodes.items[k ? x->more[k - 1].node : x->node].node_id,
+                .devices = k ? x->more[k - 1].devices : x->devices, .all_slots = k ? 0 : nodes * j->slots,
+                .all_gpus = k ? 0 : nodes * j->gpus,
+                .ends_us = j->max_runtime_s ? s->now_us + j->max_runtime_s * SECOND_US : INT64_MAX };
+    }
+    return r;
+}
+
+/* To the minute, so that the words of a job do not change all the time. */
+static void say_start(struct waiting *w, int64_t start_us, struct arena *a)
+{
+    char text[TIME_TEXT];
+    const size_t n = time_text((start_us + MINUTE_US - 1) / MINUTE_US * MINUTE_US, text);
+    const struct str minute = str_n(text, n > 16 ? 16 : n);     /* 2026-11-21T01:02 */
+    w->message = str_fmt(a, "%.*s; its machines are kept for it, and it is to start by %.*sZ, when what runs there has ended",
+                         STR_ARG(w->message), STR_ARG(minute));
+}
+
+/* Those who would fit, but for what is kept. */
+static void say_kept(const struct snapshot *s, struct plan *p, struct arena *a)
+{
+    size_t told = 0;
+    for (size_t i = 0; i < p->waits.n && told < TOLD_MAX; i++) {
+        const struct snap_job *j = &s->jobs.items[p->waits.items[i].job];
+        struct sight see;
+        size_t node;
+        if (!str_eq(p->waits.items[i].reason, STR("Resources")) || snap_job_nodes(j) > 1)
+            continue;
+        told++;
+        if (sight_search(s, &s->tenants.items[j->tenant], j, &node, &see) &&
+            bookings_at(s->bookings, s->nodes.items[node].node_id))
+            p->waits.items[i].message = str_fmt(a, "the machines with room are kept for a job on several machines, before whose "
+                                                "start it might not end (max_runtime_seconds %ld)", (long)j->max_runtime_s);
+    }
+}
+
+static int by_order(const void *a, const void *b, void *ctx)
+{
+    const struct snapshot *s = ctx;
+    const struct waiting *x = *(struct waiting *const *)a, *y = *(struct waiting *const *)b;
+    const struct snap_job *j = &s->jobs.items[x->job], *k = &s->jobs.items[y->job];
+    if (j->tenant != k->tenant)
+        return j->tenant < k->tenant ? -1 : 1;
+    return order_compare(j, k);
+}
+
+/* On the machines of the booking that it has, while they will be free, else on those of nobody. */
+static bool book(const struct look *l, const struct snap_job *j, struct booking *own, int64_t *ret_start_us)
+{
+    struct bookings *b = l->s->bookings;
+    struct found f;
+    if (own && own->is_exact) {         /* this plan has kept to it */
+        *ret_start_us = own->start_us;
+        return true;
+    }
+    bool found = own && find(l, j, open_to(l->s, own, true, l->a), &f);
+    if (own && !found)
+        bookings_drop(b, own);
+    if (!found && !find(l, j, open_to(l->s, NULL, false, l->a), &f))
+        return false;
+    const struct booking more = booking_of(l, j, &f);
+    *ret_start_us = more.start_us;
+    return bookings_put(b, &more);
+}
+
+static size_t candidates(const struct snapshot *s, struct plan *p, struct waiting **ret)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < p->waits.n; i++)
+        if (waits_for_room(&p->waits.items[i]) && can_be_booked(&s->jobs.items[p->waits.items[i].job]))
+            ret[n++] = &p->waits.items[i];
+    qsort_r(ret, n, sizeof *ret, by_order, (void *)(uintptr_t)s);
+    return n;
+}
+
+void backfill_plan(struct snapshot *s, struct plan *p, struct ends e, struct arena *a)
+{
+    struct bookings *b = s->bookings;
+    struct waiting **waits = ARENA_ARRAY(a, struct waiting *, p->waits.n + 1);
+    const size_t n = candidates(s, p, waits);
+    const struct look l = look_of(s, with_places(s, p, e, a), a);
+    for (size_t i = 0; i < n; i++) {
+        const struct snap_job *j = &s->jobs.items[waits[i]->job];
+        struct booking *own = bookings_of(b, j->tenant_id);
+        int64_t start_us;
+        if (i && s->jobs.items[waits[i - 1]->job].tenant == j->tenant)
+            continue;                   /* the first of its tenant has it */
+        if (own && !uuid_eq(own->job_id, j->job_id)) {      /* another one goes before it now */
+            bookings_drop(b, own);
+            own = NULL;
+        }
+        if (book(&l, j, own, &start_us))
+            say_start(waits[i], start_us, a);
+    }
+    for (size_t i = b->n; i-- > 0;) {
+        if (b->items[i].is_exact)
+            b->items[i].is_exact = false;       /* what ends from here on is not counted */
+        else
+            bookings_drop(b, &b->items[i]);     /* its job does not wait any more */
+    }
+    say_kept(s, p, a);
+    arena_free(l.scratch);
+}
