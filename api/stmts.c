@@ -187,7 +187,7 @@ const struct stmt *const *const api_stmts[] = {
     NULL
 };
 const struct stmt *const *const api_node_stmts[] = {
-    residency_stmts, lease_stmts, lease_member_stmts, lease_end_stmts, job_apply_stmts, node_worker_stmts,
+    residency_stmts, lease_stmts, lease_member_stmts, lease_back_stmts, lease_end_stmts, job_apply_stmts, node_worker_stmts,
     enrol_node_stmts, registry_node_stmts,
         secret_node_stmts, environment_node_stmts, environment_lease_stmts,
     audit_event_stmts, NULL

@@ -20,6 +20,7 @@
 #include "scheduler/duty/queue_usage.h"
 #include "scheduler/jobs/job.h"
 #include "scheduler/evict.h"
+#include "scheduler/gather.h"
 #include "scheduler/leader.h"
 #include "scheduler/duty/reaper.h"
 #include "scheduler/round.h"
@@ -42,6 +43,7 @@ struct loop {
     pthread_cond_t changed;
     bool is_woken, is_submitted, is_stopping;
     bool is_full;                       /* the last plan left no room: jobs that come are no news */
+    struct gather gather;               /* the loop's thread's */
     _Atomic bool is_leading;
     int64_t full_us, reap_us, purge_us, tenants_us, note_us, pages_us, levels_us, depend_us, begin_us, tidy_us, usage_us, arrays_us;
 };
@@ -198,11 +200,13 @@ static bool plan_round(struct loop *l, int64_t now, bool *ret_more)
 {
     struct err e = { 0 };
     struct plan_outcome o;
+    const int64_t real_us = clock_mono_us(&clock_system);        /* what wait_for_work counts in */
     int64_t began = clock_mono_us(l->app->clock);
     bool is_ok = report(loop_plan(l->app, l->arena, is_due(&l->full_us, now, FULL_US), &o, &e), &e, "scheduler.plan");
     pthread_mutex_lock(&l->lock);
     l->is_full = is_ok && !o.has_room;
     pthread_mutex_unlock(&l->lock);
+    gather_note(&l->gather, real_us, is_ok ? o.admitted : 0);
     *ret_more = o.more;
     if (is_ok && is_due(&l->note_us, now, NOTE_US))
         is_ok &= report(note_once(l->app, l->arena, clock_mono_us(l->app->clock) - began, &e), &e, "scheduler.note");
@@ -303,15 +307,25 @@ void loop_free(struct loop *l)
     free(l);
 }
 
-/* Until woken, stopped or over; true: go on. */
+/* The lock is held. */
+static bool has_news(const struct loop *l)
+{
+    return l->is_woken || (l->is_submitted && !l->is_full);
+}
+
+/* Until woken, stopped or over; true: go on. Who is woken before enough was gathered waits for that. */
 static bool wait_for_work(struct loop *l, int64_t wait_us, bool is_wakeable)
 {
-    int64_t until = clock_mono_us(&clock_system) + wait_us;
-    struct timespec t = { until / 1000000, until % 1000000 * 1000 };
-    int rc = 0;
+    const int64_t until = clock_mono_us(&clock_system) + wait_us;
     pthread_mutex_lock(&l->lock);
-    while (!l->is_stopping && !(is_wakeable && (l->is_woken || (l->is_submitted && !l->is_full))) && rc == 0)
-        rc = pthread_cond_timedwait(&l->changed, &l->lock, &t);
+    for (int64_t now = until - wait_us; !l->is_stopping && now < until; now = clock_mono_us(&clock_system)) {
+        const bool is_news = is_wakeable && has_news(l);
+        if (is_news && now >= l->gather.until_us)
+            break;
+        const int64_t next = is_news && l->gather.until_us < until ? l->gather.until_us : until;
+        const struct timespec t = { next / 1000000, next % 1000000 * 1000 };
+        (void)pthread_cond_timedwait(&l->changed, &l->lock, &t);     /* the loop looks whatever it says */
+    }
     l->is_woken = l->is_submitted = false;
     bool go_on = !l->is_stopping;
     pthread_mutex_unlock(&l->lock);
@@ -339,9 +353,9 @@ void loop_run(struct loop *l)
 bool loop_wake(struct loop *l, bool is_submission)
 {
     pthread_mutex_lock(&l->lock);
-    bool is_news = !is_submission || !l->is_full;
+    const bool is_news = !is_submission || !l->is_full, knows = has_news(l);
     *(is_submission ? &l->is_submitted : &l->is_woken) = true;
-    if (is_news)
+    if (is_news && !knows)              /* else it gathers */
         pthread_cond_signal(&l->changed);
     pthread_mutex_unlock(&l->lock);
     return is_news;

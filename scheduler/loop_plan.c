@@ -13,6 +13,7 @@
 #include "scheduler/mirror/snapshot.h"
 #include "scheduler/plan/backfill.h"
 #include "scheduler/plan/placement.h"
+#include "scheduler/plan/turnover.h"
 #include "scheduler/plan_apply.h"
 #include "scheduler/plan_told.h"
 #include "scheduler/replay/ring.h"
@@ -65,6 +66,20 @@ static enum errc read_and_admit(struct work *w, struct snapshot *s, struct plan 
     return p->places.n ? plan_admit(w, s, p, cfg->scheduler_lease_ms, ret, e) : ERR_OK;
 }
 
+/* Committed: what became of the plan. */
+static void tell(struct work *w, const struct snapshot *s, const struct plan *p, const struct plan_result *r)
+{
+    const struct plan_line *l = r->lines.items;
+    evict_settle(w->app->claims, s, p);
+    for (size_t i = 0; i < r->lines.n; i++) {
+        turnover_place(w->app->turnover, l[i].node, l[i].ask.slots);
+        for (size_t k = 0; k < l[i].nmore; k++)
+            turnover_place(w->app->turnover, l[i].more[k].node, l[i].ask.slots);
+    }
+    loop_wake_nodes(w->app, r->nodes);
+    plan_told(w, s, l, r->lines.n);
+}
+
 /* ret_again: something was refused, which a pass that looks at each line is to see. */
 static enum errc quick_pass(const struct app *app, struct arena *a, struct plan_outcome *ret, bool *ret_again, struct err *e)
 {
@@ -78,9 +93,7 @@ static enum errc quick_pass(const struct app *app, struct arena *a, struct plan_
     *ret_again = r.refused > 0;
     if (!p.places.n)
         return ERR_OK;
-    evict_settle(app->claims, &s, &p);
-    loop_wake_nodes(app, r.nodes);
-    plan_told(&w, &s, r.lines.items, r.lines.n);
+    tell(&w, &s, &p, &r);
     ret->admitted += r.admitted;
     ret->more = r.admitted > 0 && p.is_cut && has_room(&s);
     return ERR_OK;
@@ -119,6 +132,7 @@ static enum errc plan_pass(const struct app *app, struct arena *a, bool is_deep,
     ret->more = false;
     ret->has_room = true;
     TRY(RUN_SYSTEM(&w, app->pool, TX_READ_ONLY, snapshot_read(&w, app->config->scheduler_batch, is_deep, &s, e), e));
+    turnover_unlend(&s);                /* plan_apply counts what is free */
     ret->has_room = has_room(&s);
     if (!s.jobs.n)
         return ERR_OK;
@@ -139,9 +153,7 @@ static enum errc plan_pass(const struct app *app, struct arena *a, bool is_deep,
         w.now_us = clock_wall_us(app->clock);
         TRY(RUN_SYSTEM(&w, app->pool, TX_ENDS, plan_apply(&w, &s, &p, app->config->scheduler_lease_ms, &r, e), e));
     }
-    evict_settle(app->claims, &s, &p);
-    loop_wake_nodes(app, r.nodes);
-    plan_told(&w, &s, r.lines.items, r.lines.n);
+    tell(&w, &s, &p, &r);
     ret->admitted += r.admitted;
     ret->has_room = has_room(&s) || r.refused > 0;
     ret->more = r.admitted > 0 && ((p.is_cut && has_room(&s)) || r.refused > 0);

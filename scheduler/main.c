@@ -49,6 +49,7 @@
 #include "scheduler/engine/node.h"
 #include "scheduler/plan/bookings.h"
 #include "scheduler/plan/claims.h"
+#include "scheduler/plan/turnover.h"
 #include "scheduler/plan/workload.h"
 #include "scheduler/evict.h"
 #include "scheduler/mirror/ends.h"
@@ -190,6 +191,7 @@ static enum errc start_database(struct daemon *d, struct err *e)
     d->app.pool = pool_of(c, url, 5, "falaj-scheduler", scheduler_lists, true);
     d->app.policies = policies_new();
     d->app.workload = workload_new();
+    d->app.turnover = turnover_new();
     d->app.claims = &d->claims;
     d->app.bookings = &d->bookings;
     TRY(check_pool(d->app.pool, e));
@@ -273,6 +275,7 @@ static void stop(struct daemon *d)
     policies_free(d->app.policies);
     workload_free(d->app.workload);
     cycle_ring_free(d->app.cycles);
+    turnover_free(d->app.turnover);
     local_auth_free(d->app.auth);
 }
 

@@ -32,6 +32,7 @@ struct erasure_keeper;
 struct claims;
 struct bookings;
 struct cycle_ring;
+struct turnover;
 struct otlp;
 
 struct app {
@@ -51,6 +52,7 @@ struct app {
     struct claims *claims;          /* falaj-scheduler only: jobs for which room is being made, scheduler/plan/claims.h */
     struct bookings *bookings;      /* falaj-scheduler only: who is to start later, scheduler/plan/bookings.h */
     struct cycle_ring *cycles;      /* falaj-scheduler only: what was planned of late, scheduler/replay/ring.h; NULL: not kept */
+    struct turnover *turnover;      /* falaj-scheduler only: how fast leases end, scheduler/plan/turnover.h */
     struct local_auth *auth;        /* api only: sign-in secrets and password hashing, tenants/identity/local_auth.h */
     struct audit_pii *pii;          /* api only: keys of personal fields, audit/pii.h */
     struct erasure_keeper *erasures; /* api only: who was erased, outside the database, audit/erasure_keeper.h; NULL: not kept */

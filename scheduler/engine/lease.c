@@ -127,6 +127,15 @@ static int64_t late_of(int64_t lease_ms)
     return lease_ms * 3 / 4;
 }
 
+/* One that found no slot, from the n-th on. */
+static bool has_waited(const struct lease_grant *g, size_t all, size_t n, int64_t lease_ms)
+{
+    bool has = false;
+    for (size_t i = n; i < all; i++)
+        has |= !g[i].rank && g[i].nodes == 1 && g[i].lease_ms < lease_ms - LEASE_WAIT_MS;
+    return has;
+}
+
 enum errc lease_offer(struct work *w, const struct node *node, struct uuid after, int64_t free_slots, int64_t max,
                       int64_t lease_ms, struct slice *ret, bool *ret_left, struct err *e)
 {
@@ -146,6 +155,8 @@ enum errc lease_offer(struct work *w, const struct node *node, struct uuid after
             return ERR_OK;
         }
     *ret = (struct slice){ g, n };
+    if (has_waited(g, rows.n, n, lease_ms))
+        TRY(lease_back(w, node, n && uuid_cmp(g[n - 1].attempt_id, after) > 0 ? g[n - 1].attempt_id : after, e));
     return n ? take_inputs(w, g, n, e) : ERR_OK;
 }
 

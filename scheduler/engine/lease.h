@@ -28,6 +28,10 @@ enum errc lease_offer(struct work *w, const struct node *node, struct uuid after
 /* Up to max attempts that wait for this node and fit into free_slots: ADMITTED -> STARTING. */
 enum errc lease_take(struct work *w, const struct node *node, int64_t free_slots, int64_t max, int64_t lease_ms, struct slice *ret,
                      struct err *e) MUST_CHECK;
+/* Attempts of the node greater than `after` that have waited LEASE_WAIT_MS for a slot of it: back to the queue. Their machine
+ * does not have them, and is given none of them by who calls this. lease_offer does so where something did not fit. */
+enum { LEASE_WAIT_MS = 2000 };
+enum errc lease_back(struct work *w, const struct node *node, struct uuid after, struct err *e) MUST_CHECK;
 /* Attempts that the node holds and that shall end, but those of `told` (struct uuid); ret: struct lease_notice. In two steps,
  * between which other reads may be asked (db_ask). */
 struct db_ask *lease_notices_ask(struct work *w, struct uuid node_id, struct slice told);
@@ -54,4 +58,5 @@ enum errc lease_check(struct work *w, struct uuid tenant_id, struct uuid attempt
 
 extern const struct stmt *const lease_stmts[];          /* worker routes */
 extern const struct stmt *const lease_member_stmts[];   /* worker routes */
+extern const struct stmt *const lease_back_stmts[];     /* worker routes */
 extern const struct stmt *const lease_end_stmts[];      /* ending attempts: worker routes and scheduler */

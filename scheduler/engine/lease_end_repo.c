@@ -6,6 +6,7 @@
  * price that was valid when the attempt was leased (docs/adr/0019-usage-ledger.md). */
 #include "scheduler/engine/lease_repo.h"
 #include "core/db/tx.h"
+#include "scheduler/engine/lease_move.h"
 #include "scheduler/engine/lease_wish.h"
 #include "scheduler/jobs/booking.h"
 #include "scheduler/jobs/job_apply.h"
@@ -29,7 +30,9 @@ static const struct stmt attempt_end_many = { .name = "attempt_end_many", .param
     "     AND attempt.fence = i.fence AND attempt.live\n"
     "  RETURNING attempt.tenant_id, attempt.attempt_id, attempt.job_id, attempt.node_id, attempt.slots, attempt.gpus, attempt.leased_at,\n"
     "            attempt.cpu_mj, attempt.gpu_mj,\n"
-    "            greatest(0, extract(epoch FROM attempt.finished_at - CASE WHEN i.started_now THEN attempt.leased_at\n"
+    "            greatest(0, extract(epoch FROM attempt.finished_at - CASE\n"
+    "              WHEN i.started_now THEN coalesce(attempt.taken_at, attempt.leased_at)\n"
+    "              WHEN " ATTEMPT_UNSTARTED("attempt") " THEN attempt.finished_at\n"
     "              ELSE coalesce(attempt.started_at, attempt.leased_at) END) * 1000)::bigint AS wall_ms),\n"
     "u AS (\n"
     "    SELECT a.tenant_id, a.attempt_id, a.job_id, j.project_id, j.queue, n.zone, n.pool, n.flavor, a.slots, a.gpus, a.wall_ms,\n"

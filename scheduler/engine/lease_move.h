@@ -28,12 +28,15 @@ struct overdue {
     bool cancel_requested;
 };
 extern const struct schema overdue_schema;
+/* It was given in advance and went back before its machine had it (lease_back.c): it does not count against the job either. */
+#define ATTEMPT_UNSTARTED(a_) "(" a_ ".state = 'LEASE_RETURNED' AND " a_ ".taken_at IS NULL)"
 /* It was sent away: it said so at its end, or was fenced when it did not end. Such an attempt does not count against the job. */
 #define ATTEMPT_MADE_ROOM(a_) "(" a_ ".state = 'PREEMPTED' OR (" a_ ".state = 'FENCED' AND " a_ ".evict_until IS NOT NULL))"
 #define OVERDUE_COLUMNS(why_)                                                                                              \
     "a.tenant_id, a.attempt_id, a.job_id, a.node_id, a.fence, n.zone, j.state AS job_state, j.kind, " why_ " AS why, "      \
     "j.max_attempts + (SELECT count(*) FROM attempt p WHERE p.tenant_id = a.tenant_id AND p.job_id = a.job_id "             \
-    "AND " ATTEMPT_MADE_ROOM("p") ") AS max_attempts, j.requeue_count, j.cancel_requested, a.slots, a.gpus"
+    "AND (" ATTEMPT_MADE_ROOM("p") " OR " ATTEMPT_UNSTARTED("p") ")) AS max_attempts, "                                     \
+    "j.requeue_count, j.cancel_requested, a.slots, a.gpus"
 
 struct expiry_counts {
     int64_t expired, requeued, failed, cancelled;

@@ -13,6 +13,8 @@
 #include "core/wire/job_type.h"
 #include "scheduler/mirror/policies.h"
 #include "scheduler/mirror/rules.h"
+#include "scheduler/plan/bookings.h"
+#include "scheduler/plan/turnover.h"
 #include "tenants/accounts/quota.h"
 #include "tenants/home/residency_facts.h"
 
@@ -27,7 +29,7 @@ struct room_row {
     struct str zone, pool, flavor, gpu_model, held, build;
     int64_t slots, gpus, used_slots, used_gpus, revision;
     int64_t cpu_milli, memory_bytes, used_cpu_milli, used_memory_bytes;
-    bool gpu_shared, programs, gangs, gang_programs;
+    bool gpu_shared, programs, gangs, gang_programs, outsized;
 };
 SCHEMA_OF(room_row, "A machine, or a tenant, and what live attempts hold of it", FIELD(room_row, id, 0,
                                                                                        .doc = "Machine or tenant"),
@@ -39,7 +41,7 @@ SCHEMA_OF(room_row, "A machine, or a tenant, and what live attempts hold of it",
     FIELD(room_row, gpu_model, 0, .doc = "Of its GPUs"), FIELD(room_row, gpu_shared, 0, .doc = "They keep shares apart"),
     FIELD(room_row, programs, 0, .doc = "It runs programs"),
     FIELD(room_row, gang_programs, 0, .doc = "And of programs"), FIELD(room_row, gangs, 0, .doc = "It runs parts of gangs"),
-    FIELD(room_row, build, 0, .doc = "Of its agent"),
+    FIELD(room_row, build, 0, .doc = "Of its agent"), FIELD(room_row, outsized, 0, .doc = "More is held than slots stand for"),
     FIELD(room_row, held, 0, .doc = "Devices held"), FIELD(room_row, used_slots, 0, .doc = "Slots held"),
     FIELD(room_row, used_gpus, 0, .doc = "GPUs held"),
     FIELD(room_row, revision, 0, .doc = "Of what is known of zones and tenants"));
@@ -65,16 +67,17 @@ SCHEMA_OF(snap_job, "A waiting job", FIELD(snap_job, tenant_id, 0, .doc = "Tenan
 static const struct stmt snapshot_rooms = { .name = "snapshot_rooms", .params = "i", .row = &room_row_schema, .card = CARD_MANY,
                                             .sql =
     "WITH a AS MATERIALIZED (\n"
-    "  SELECT node_id, tenant_id, " ATTEMPT_SUMS " FROM machine_hold\n"
+    "  SELECT node_id, tenant_id, " ATTEMPT_SUMS ",\n"
+    "         bool_or(cpu_milli > slots * 1000 OR memory_bytes > slots << 30) AS outsized FROM machine_hold\n"
     "   GROUP BY GROUPING SETS ((node_id), (tenant_id)))\n"
     "SELECT n.node_id AS id, true AS is_node, n.zone, n.pool, n.flavor, n.slots, n.gpus, coalesce(a.slots, 0) AS used_slots,\n"
     "       coalesce(a.gpus, 0) AS used_gpus, " RESIDENCY_REVISION " AS revision, n.cpu_milli, n.memory_bytes,\n"
     "       coalesce(a.cpu_milli, 0) AS used_cpu_milli, coalesce(a.memory_bytes, 0) AS used_memory_bytes, n.gpu_model,\n"
     "       n.gpu_shared, n.programs, n.gangs, n.gang_programs, coalesce(a.held, '') AS held,\n"
-    "       n.version || ' ' || n.backend AS build\n"
+    "       n.version || ' ' || n.backend AS build, coalesce(a.outsized, false) AS outsized\n"
     "  FROM node n LEFT JOIN a ON a.node_id = n.node_id WHERE n.state = 'READY'\n"
     "UNION ALL\n"
-    "SELECT a.tenant_id, false, '', '', '', 0, 0, a.slots, a.gpus, 0, 0, 0, 0, 0, '', false, false, false, false, '', ''\n"
+    "SELECT a.tenant_id, false, '', '', '', 0, 0, a.slots, a.gpus, 0, 0, 0, 0, 0, '', false, false, false, false, '', '', false\n"
     "  FROM a WHERE a.tenant_id IS NOT NULL\n"
     " ORDER BY is_node, id LIMIT $1" };
 
@@ -189,7 +192,7 @@ static enum errc read_rooms(struct work *w, struct snapshot *s, struct slice *re
             .memory_bytes = n->memory_bytes, .used_cpu_milli = n->used_cpu_milli, .used_memory_bytes = n->used_memory_bytes,
             .gpu_model = n->gpu_model, .gpu_shared = n->gpu_shared, .programs = n->programs, .gangs = n->gangs,
             .gang_programs = n->gang_programs,
-            .held = n->held, .build = n->build };
+            .held = n->held, .build = n->build, .outsized = n->outsized };
         s->revision = n->revision;
     }
     *ret_held = (struct slice){ rows.items, held };
@@ -272,12 +275,29 @@ static enum errc read_classes(struct work *w, struct snapshot *s, struct err *e)
     return ERR_OK;
 }
 
+/* Leases in advance are for jobs that start wherever a slot gets free, and only while nothing else waits, which those would keep
+ * from a slot that is free now. One that came back once goes to a free slot next. */
+static bool may_wait(const struct snapshot *s)
+{
+    for (size_t i = 0; i < s->jobs.n; i++) {
+        const struct snap_job *j = &s->jobs.items[i];
+        const struct job_type *type = job_type_find(j->kind);
+        if (!snap_job_is_plain(j) || j->fence || (type && type->traits & JT_STAYS))
+            return false;
+    }
+    return true;
+}
+
 enum errc snapshot_read(struct work *w, int64_t limit, bool is_full, struct snapshot *ret, struct err *e)
 {
     struct snapshot s = { 0 };
     struct slice held = { 0 };
     int64_t room = 0;
     TRY(read_rooms(w, &s, &held, e));
+    s.claims = w->app->claims;
+    turnover_see(w->app->turnover, &s, clock_mono_us(w->app->clock));
+    if (!is_full)
+        turnover_lend(w->app->turnover, &s);
     for (size_t i = 0; i < s.nodes.n; i++)
         room += s.nodes.items[i].free_slots > 0 ? s.nodes.items[i].free_slots : 0;
     if (!is_full && room < limit)
@@ -286,6 +306,8 @@ enum errc snapshot_read(struct work *w, int64_t limit, bool is_full, struct snap
         TRY(db_many(w->tx, &snapshot_jobs, ARGS(A_I64(limit), A_I64(WAITING_MAX)), &s.jobs, WAITING_MAX, e));
     for (size_t i = 0; i < s.jobs.n; i++)
         s.jobs.items[i].needs_programs = job_needs_programs(s.jobs.items[i].kind);
+    if (!may_wait(&s) || (w->app->bookings && w->app->bookings->n))
+        turnover_unlend(&s);
     if (s.jobs.n)
         TRY(read_tenants(w, &s, held.items, held.n, e));
     TRY(read_classes(w, &s, e));

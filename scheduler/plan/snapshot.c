@@ -18,10 +18,12 @@ void snapshot_fill(struct snapshot *s)
 {
     for (size_t i = 0; i < s->nodes.n; i++) {
         struct snap_node *n = &s->nodes.items[i];
-        n->free_cpu_milli = least_0(n->cpu_milli ? capacity_of(n->cpu_milli, n->slots, SLOT_CPU_MILLI) - n->used_cpu_milli
+        n->free_cpu_milli = least_0(n->cpu_milli ? capacity_of(n->cpu_milli, n->slots, SLOT_CPU_MILLI) - n->used_cpu_milli +
+                                                       n->lent * SLOT_CPU_MILLI
                                                  : n->free_slots * SLOT_CPU_MILLI);
         n->free_memory_bytes = least_0(n->memory_bytes
-                                       ? capacity_of(n->memory_bytes, n->slots, SLOT_MEMORY_BYTES) - n->used_memory_bytes
+                                       ? capacity_of(n->memory_bytes, n->slots, SLOT_MEMORY_BYTES) - n->used_memory_bytes +
+                                             n->lent * SLOT_MEMORY_BYTES
                                        : n->free_slots * SLOT_MEMORY_BYTES);
         (void)devices_read(&n->devices, n->gpus, n->held);      /* written by our own statement */
         for (int k = n->devices.n; !n->held.len && k > 0 && k > n->free_gpus; k--)
@@ -36,6 +38,12 @@ struct ask snap_job_ask(const struct snap_job *j)
                      .gpu_milli = !j->gpus ? 0 : j->gpu_milli ? (int32_t)j->gpu_milli : GPU_MILLI, .slots = j->slots };
     memset(&a.groups, 0xff, sizeof a.groups);
     return a;
+}
+
+bool snap_job_is_plain(const struct snap_job *j)
+{
+    return snap_job_nodes(j) == 1 && !j->gpus && j->cpu_milli <= j->slots * SLOT_CPU_MILLI &&
+           j->memory_bytes <= j->slots * SLOT_MEMORY_BYTES;
 }
 
 bool snap_job_takes(const struct snap_job *j, const struct snap_node *n)

@@ -22,7 +22,9 @@ struct snap_node {
     bool programs;                      /* it starts programs of tenants */
     bool gangs;                         /* its agent runs parts of jobs on several machines */
     bool gang_programs;                 /* and of programs */
+    bool outsized;                      /* what runs there holds more than its slots stand for */
     struct str build;                   /* its agent's version and backend, which parts of one job must share */
+    int64_t lent;                       /* of free_slots: others will leave them soon (turnover.h) */
     struct str held;                    /* of its devices, as devices_read takes it; absent: free_gpus says all */
     int64_t free_cpu_milli, free_memory_bytes;          /* from here on filled by snapshot_fill */
     struct devices devices;
@@ -111,6 +113,8 @@ void snapshot_fill(struct snapshot *s);
 static inline int64_t snap_job_nodes(const struct snap_job *j) { return j->nodes > 1 ? j->nodes : 1; }
 /* What the job asks of one machine, in any group. */
 struct ask snap_job_ask(const struct snap_job *j);
+/* It asks for no more than its slots stand for, of one machine, so where a slot gets free it can start. */
+bool snap_job_is_plain(const struct snap_job *j);
 /* The machine runs programs if the job is one, its GPUs are of a model that the job takes, and keep shares apart if it asks for
  * one. */
 bool snap_job_takes(const struct snap_job *j, const struct snap_node *n);

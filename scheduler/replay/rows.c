@@ -10,7 +10,7 @@ enum { NODES_MAX = 1000000 };
 
 #define SIZED(T, bytes)                                                                                                      \
     _Static_assert(sizeof(struct T) == (bytes), #T " has changed: give what a plan depends on its row below, then the new size")
-SIZED(snap_node, 336);
+SIZED(snap_node, 344);
 SIZED(snap_tenant, 144);
 SIZED(snap_job, 368);
 SIZED(rule, 144);
@@ -33,7 +33,7 @@ const struct table head_table = TABLE("cycle", cycle_head, head_columns);
 static const struct column node_columns[] = { C(node_id), C(zone), C(pool), C(flavor), C(slots, AMOUNT), C(gpus, AMOUNT),
     C(free_slots, AMOUNT), C(free_gpus, AMOUNT), C(cpu_milli, AMOUNT), C(memory_bytes, AMOUNT), C(used_cpu_milli, AMOUNT),
     C(used_memory_bytes, AMOUNT), C(gpu_model), C(gpu_shared), C(programs), C(gangs), C(gang_programs), C(build),
-    C(held) };
+    C(held), C(lent, AMOUNT) };
 #undef C
 const struct table node_table = TABLE("nodes", snap_node, node_columns);
 

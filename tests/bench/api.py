@@ -3,7 +3,7 @@
 """api.py - how fast falaj-api takes and shows jobs, beside pgbench doing the same work on the same cluster in the same run.
 
 Prints one JSON line a figure: {"figure", "value", "unit", …}. Not a test: no figure fails. Needs wrk and pgbench; `peer` needs node too.
-usage: tests/bench/api.py [--seconds N] [--reps N] [--only submit|batch|read|e2e|latency|peer|idle]"""
+usage: tests/bench/api.py [--seconds N] [--reps N] [--slots N] [--only submit|batch|read|e2e|latency|peer|idle]"""
 import argparse, datetime, json, os, re, resource, signal, statistics, subprocess, sys, tempfile, threading, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
@@ -11,7 +11,7 @@ from platform_falaj import BIN, SRC, Api, Platform, log
 from peer_bullmq import Bull
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SLOTS = 64
+SLOTS = 64                              # of the machine, and jobs at once of BullMQ's worker
 PGBENCH = "/usr/lib/postgresql/15/bin/pgbench"
 # A job as people send it; the pool has no machine, so that the jobs stay where the submission put them.
 BODY = json.dumps({"name": "finetune-llama-8b-ar", "kind": "noop", "pool": "no-machines", "slots": 4, "gpus": 4, "priority": 50,
@@ -248,17 +248,18 @@ def bench_latency(p, tokens, a):
 
 
 def bench_peer(p, tokens, a):
-    """BullMQ and Falaj in turns: the same number of connections, of jobs at once, of seconds. What counts is the ratio."""
+    """BullMQ and Falaj in turns: the same number of connections, of jobs that run at once, of seconds. What counts is the
+    ratio. A slot of Falaj is free when its program has ended, one of BullMQ when that is recorded (docs/adr/0101)."""
     bull = Bull()
     theirs, ours, lat, bull_lat = [], [], [], []
     try:
         for _ in range(a.reps):
-            theirs.append(bull.rate(a.seconds, 64, SLOTS)["rate"])
+            theirs.append(bull.rate(a.seconds, 64, a.slots)["rate"])
             r = one_e2e(p, tokens, a.seconds)
             ours.append(r["rate"])
             log("peer:", round(ours[-1]), "of", round(theirs[-1]), json.dumps(r))
         for _ in range(a.reps):
-            bull_lat.append(bull.latency(50, a.seconds, SLOTS))
+            bull_lat.append(bull.latency(50, a.seconds, a.slots))
             lat.append(one_latency(p, tokens, a.seconds)[0])
     finally:
         bull.close()
@@ -298,9 +299,10 @@ def main():
     ap.add_argument("--seconds", type=int, default=5)
     ap.add_argument("--reps", type=int, default=3)
     ap.add_argument("--tenants", type=int, default=64)
+    ap.add_argument("--slots", type=int, default=SLOTS)
     ap.add_argument("--only", default="")
     a = ap.parse_args()
-    p = Platform(args=("--slots", str(SLOTS)))
+    p = Platform(args=("--slots", str(a.slots)))
     want = lambda name: not a.only or name in a.only.split(",")
     p.zone()
     p.wait_node()

@@ -70,7 +70,7 @@ static int setup(void **state)
     (void)state;
     char zones[320];
     static const struct stmt *const *const node_lists[] = { residency_stmts, registry_node_stmts, lease_stmts,
-        lease_member_stmts, lease_end_stmts, job_apply_stmts, node_worker_stmts, audit_event_stmts, NULL };
+        lease_member_stmts, lease_back_stmts, lease_end_stmts, job_apply_stmts, node_worker_stmts, audit_event_stmts, NULL };
 
     OK(secmem_init(1 << 20, false, e));
     snprintf(dir, sizeof dir, "/tmp/residency_XXXXXX");

@@ -33,7 +33,7 @@ static void test_members(void **state)
 #if defined __has_builtin && __has_builtin(__builtin_clear_padding)
     /* Filled by snapshot_fill, by the planner or, of tenants, by who reads them for the judge of residency alone. */
     static const struct left node[] = { LEFT(snap_node, free_cpu_milli), LEFT(snap_node, free_memory_bytes), LEFT(snap_node,
-        devices) };
+        devices), LEFT(snap_node, outsized) /* lent says what came of it */ };
     static const struct left tenant[] = { LEFT(snap_tenant, zones), LEFT(snap_tenant, allowed_zones), LEFT(snap_tenant,
         residency),
                                           LEFT(snap_tenant, borrowed), LEFT(snap_tenant, slots_kept),
