@@ -79,7 +79,7 @@ function(falaj_test file)
   else()
     add_test(NAME ${target} COMMAND ${A_BY} $<TARGET_FILE:${target}> ${A_ARGS} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   endif()
-  set_tests_properties(${names} PROPERTIES LABELS "${kind};${A_LABELS}" TIMEOUT 300 FAIL_REGULAR_EXPRESSION "SKIPPED"
+  set_tests_properties(${names} PROPERTIES LABELS "${kind};${A_LABELS}" TIMEOUT 600 FAIL_REGULAR_EXPRESSION "SKIPPED"
                        ENVIRONMENT "FALAJ_BIN=${CMAKE_BINARY_DIR}/bin;FALAJ_SRC=${CMAKE_SOURCE_DIR}")
   if(A_TIMEOUT)
     set_tests_properties(${names} PROPERTIES TIMEOUT ${A_TIMEOUT})

@@ -131,7 +131,7 @@ def half_finished(t):
     before = t.sets()
     argv = [f"{BIN}/falaj-backup", "create", "--config", t.conf]
     p = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    until("a backup has begun", lambda: len(t.sets()) > len(before), timeout=30)
+    until("a backup has begun", lambda: len(t.sets()) > len(before))
     p.kill()
     p.wait()
     half = [x for x in t.sets() if x not in before][0]

@@ -240,7 +240,7 @@ def drill(p, scratch, access_log):
     late = Api(p.url, boss.must("POST", "/v1/api-tokens", {"name": "late"})["token"])
     late.must("GET", "/v1/me")
     until("uses of tokens are written", lambda: p.sql("SELECT 1 FROM api_token WHERE name = 'late' AND last_used_ip IS NOT NULL"))
-    until("counters in Redis have ended", lambda: not needles.found(redis_texts(p)), 60)
+    until("counters in Redis have ended", lambda: not needles.found(redis_texts(p)))
     after = needles.found(texts(p, boss, officer, access_log))
     faults += [f"after the erasure {place} still has the {mark}" for place, mark in after]
     faults += files_forget(p, wrapped)

@@ -29,7 +29,7 @@ def main():
     api = p.tenant("gangs", zone=p.zone())[1]
     second = Machine(p, "second", **BEATS)
     nodes = lambda: {n["name"]: n for n in p.admin.must("GET", "/v1/nodes")["data"] if n["state"] == "READY"}
-    until("the second machine", lambda: len(nodes()) == 2, 60)
+    until("the second machine", lambda: len(nodes()) == 2)
     env = {**os.environ, "FALAJ_URL": p.url, "FALAJ_TOKEN": api.token, "HOME": second.folder}
 
     def falaj(*words):
@@ -119,7 +119,7 @@ def main():
     os.environ["FALAJ_FAULTS"] = "gang_stays_away:100%"
     third.kill()
     third.start()
-    until("the machine that stays away", lambda: nodes().get("third"), 60)
+    until("the machine that stays away", lambda: nodes().get("third"))
     job = train(2, max_attempts=50)
     until("the start deadline", lambda: [a for a in attempts(job) if a[3] == "Its machines did not all meet in time"], 120)
     assert p.sql_text("SELECT count(*) FROM attempt_member WHERE live") == "0" or len(attempts(job)) > 1

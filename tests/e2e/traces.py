@@ -105,7 +105,7 @@ def training(api, c):
         "dataset_id": data["dataset_id"], "dataset_version": 1, "family": "mlp", "hidden": [16], "epochs": 3, "seed": 1}},
         headers={"traceparent": f"00-{GIVEN}-{CALLER}-01"})["job_id"]
     until("the training ends", lambda: api.must("GET", f"/v1/jobs/{job}")["state"] == "COMPLETED")
-    s = until("the job's trace", lambda: len(c.of(job[4:])) >= 6 and by_name(c.of(job[4:])), 60)
+    s = until("the job's trace", lambda: len(c.of(job[4:])) >= 6 and by_name(c.of(job[4:])))
     assert sorted(s) == ["inputs", "lease", "outputs", "submit job", "wait", "work"], sorted(s)
     root, lease = s["submit job"], s["lease"]
     assert [x["service"] for x in (root, s["wait"], lease)] == ["falaj-api", "falaj-scheduler", "falaj-worker"], s
@@ -117,7 +117,7 @@ def training(api, c):
     assert s["wait"]["at"]["falaj.attempt.id"] == lease["at"]["falaj.attempt.id"], s
     # The wait began when the job was made, and the lease after it.
     assert int(s["wait"]["startTimeUnixNano"]) <= int(s["lease"]["startTimeUnixNano"]), s
-    call = until("the call that submitted it", lambda: by_name(c.of(GIVEN)).get("POST /v1/jobs"), 30)
+    call = until("the call that submitted it", lambda: by_name(c.of(GIVEN)).get("POST /v1/jobs"))
     assert call["parentSpanId"] == CALLER and call["at"]["http.response.status_code"] == "201", call
     assert call["links"] == [{"traceId": root["traceId"], "spanId": root["spanId"]}], call
     assert root["links"] == [{"traceId": GIVEN, "spanId": call["spanId"]}], root
@@ -140,7 +140,7 @@ def inference(api, c, job):
     trace = "2af7651916cd43dd8448eb211c80319c"
     assert ask(trace, "01")
     want = ["POST /v2/models/{name}/infer", "ask model", "model compute", "model queue"]
-    s = until("the call's trace", lambda: len(c.of(trace)) >= 4 and by_name(c.of(trace)), 30)
+    s = until("the call's trace", lambda: len(c.of(trace)) >= 4 and by_name(c.of(trace)))
     assert sorted(s) == want, sorted(s)
     call, asked, queue, compute = (s[x] for x in (want[0], "ask model", "model queue", "model compute"))
     assert call["parentSpanId"] == CALLER and call["kind"] == 2 and asked["kind"] == 3, s
@@ -161,11 +161,11 @@ def answers(p, api, c):
     for bad in ({}, {"traceparent": "00-zz-1-01"}, {"traceparent": f"00-{'0' * 32}-{CALLER}-01"}):
         own = header(bad)
         assert re.fullmatch("00-[0-9a-f]{32}-[0-9a-f]{16}-01", own) and "0" * 32 not in own, own
-        span = until("a trace of its own", lambda: c.of(own[3:35]), 30)[0]
+        span = until("a trace of its own", lambda: c.of(own[3:35]))[0]
         assert span["spanId"] == own[36:52] and "parentSpanId" not in span and span["name"] == "GET /v1/me", span
     status, _ = api.call("GET", "/v1/jobs/job_" + "0" * 32, headers={"traceparent": f"00-{'3' * 32}-{CALLER}-01"})
     assert status == 404
-    gone = until("an error", lambda: c.of("3" * 32), 30)[0]
+    gone = until("an error", lambda: c.of("3" * 32))[0]
     assert gone["at"]["http.response.status_code"] == "404" and gone["at"]["error.type"] == "not_found", gone
     assert "status" not in gone, gone
 
@@ -177,14 +177,14 @@ def command_line(p, api, c):
                            env={**env, "TRACEPARENT": f"00-{trace}-{CALLER}-01"})
         assert r.returncode == 0, r.stderr
         if is_good:
-            call = until("a call of the CLI in its pipeline's trace", lambda: c.of(trace), 30)[0]
+            call = until("a call of the CLI in its pipeline's trace", lambda: c.of(trace))[0]
             assert call["parentSpanId"] == CALLER and call["name"] == "GET /v1/jobs", call
 
 
 def figures(c):
     for who, name in (("falaj-api", "falaj_http_requests_total"), ("falaj-scheduler", "falaj_leases_granted_total"),
                       ("falaj-worker", "falaj_worker_leases_taken_total")):
-        m = until(f"metrics of {who}", lambda: c.metrics.get(who, {}).get(name), 60)
+        m = until(f"metrics of {who}", lambda: c.metrics.get(who, {}).get(name))
         assert m["sum"]["isMonotonic"] and m["sum"]["aggregationTemporality"] == 2, m
         assert all(float(x["asDouble"]) >= 0 for x in m["sum"]["dataPoints"]), m
     h = c.metrics["falaj-api"]["falaj_http_request_seconds"]["histogram"]

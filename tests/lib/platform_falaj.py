@@ -13,7 +13,7 @@ def log(*a):
     print(*a, file=sys.stderr, flush=True)
 
 
-def until(what, condition, timeout=90):
+def until(what, condition, timeout=180):
     """condition() once it is true."""
     end = time.time() + timeout
     while time.time() < end:
@@ -24,9 +24,13 @@ def until(what, condition, timeout=90):
     raise SystemExit(f"{what}: not within {timeout} s")
 
 
+def is_full():
+    return os.environ.get("FALAJ_TIER") == "full"
+
+
 def share(what, part, full):
     """How much of a long count this run does: all of it with tests/run.sh --full, else a share; the output says which."""
-    n = full if os.environ.get("FALAJ_TIER") == "full" else part
+    n = full if is_full() else part
     print(f"share: {n} of {full} {what}", flush=True)
     return n
 
@@ -70,7 +74,7 @@ class Api:
     def must(self, method, path, body=None, **kw):
         """The answer of a call that has to succeed; waits out what says "try again"."""
         key = kw.pop("key", None) or uuid.uuid4().hex
-        until = time.time() + 30
+        until = time.time() + 180
         while True:
             try:
                 status, answer = self.call(method, path, body, key=key, **kw)
@@ -97,7 +101,7 @@ def person(api, name, role):
 class Platform:
     """data: a folder that outlives falaj dev (start() again works on it); without it everything is thrown away at the end."""
 
-    def __init__(self, settings=None, args=(), start_timeout=180, data=None):
+    def __init__(self, settings=None, args=(), start_timeout=600, data=None):
         limits = ("RATE_TENANT", "RATE_PRINCIPAL", "RATE_ADDRESS", "AUTH_ATTEMPTS")
         self.env = {**os.environ, **{f"FALAJ_{x}_PER_MINUTE": "0" for x in limits}, **(settings or {})}
         self.log_path = f"/tmp/falaj-test-{os.getpid()}-{int(time.time() * 1000)}.log"
@@ -171,7 +175,7 @@ class Platform:
             self.admin.must("PUT", f"/v1/tenants/{t['tenant_id']}/quotas/{resource}", {"hard_limit": limit}, headers={"If-Match": "*"})
         return t["tenant_id"], Api(self.url, t["admin_token"])
 
-    def wait_node(self, n=1, timeout=30):
+    def wait_node(self, n=1, timeout=180):
         until = time.time() + timeout
         while time.time() < until:
             nodes = self.admin.must("GET", "/v1/nodes")["data"]
