@@ -46,6 +46,9 @@ enum errc shape_qmatmul(const struct graph *g, const struct node *n, struct shap
     out->dim[out->rank - 1] = DIM(columns);
     if (n->attr.flags & CONV_ADD)
         return shape_refuse(g, n, 0, "a product adds a bias and nothing else", e);
+    if (n->attr.flags & Q8_ITEM && n->attr.alpha > 0)
+        return FAIL(e, UNPROCESSABLE, "%s: one scale for all rows (alpha %g) and a range for each item", op_name(n->op),
+                    n->attr.alpha);
     return shape_epilogue(g, n, 3, out, e);
 }
 

@@ -188,7 +188,7 @@ static enum errc add_node(struct reader *r)
             return FAIL(r->e, BAD_DATA, "it reads value %ld, which nothing before it makes", (long)ins[i]);
         in[i] = ins[i] < 0 ? VALUE_NONE : r->value[ins[i]];
     }
-    unsigned known = op == OP_ATTENTION ? ATTN_CAUSAL : MM_TRANS_A | MM_TRANS_B;
+    unsigned known = op == OP_ATTENTION ? ATTN_CAUSAL : op == OP_QMATMUL ? Q8_ITEM : MM_TRANS_A | MM_TRANS_B;
     if ((attr.flags & ~known) || (op == OP_MATMUL && n > 2))
         return FAIL(r->e, BAD_DATA, "flags %u: a file has products alone, bias and activation as nodes", attr.flags);
     if (op == OP_RESHAPE && (!is_reshape || n != 1 || in[0] == VALUE_NONE))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* avx512_int.h - all operations in registers of 512 bits but dot_tile, for the variants with AVX-512: included by each, after its
- * own includes. A variant then adds its dot_tile, q8_int.h and its table. */
+/* avx512_int.h - all operations in registers of 512 bits but dot_cols, for the variants with AVX-512: included by each, after its
+ * own includes. A variant then adds its dot_cols, q8_int.h and its table. */
 #define MR AVX512_MR
 #define NR AVX512_NR
 

@@ -47,7 +47,8 @@ enum op_flag {                  /* of one use of an operation */
     ATTN_CAUSAL = 64,           /* a token sees itself and what came before it */
     ROTARY_BACK = 128,          /* turns back: the gradient */
     CONV_ADD = 256,             /* + in[3] (QCONV2D: in[4]), of the result's shape: behind the bias, before MM_RELU */
-    OP_BF16 = 512               /* both factors of a product are rounded to bf16 first; sums, and all else, stay as they are */
+    OP_BF16 = 512,              /* both factors of a product are rounded to bf16 first; sums, and all else, stay as they are */
+    Q8_ITEM = 1024              /* QMATMUL with alpha 0: a range for each item of the first dimension, not for each row */
 };
 
 struct op_attr {                /* what an operation is told beside its inputs; zero where it has no use for it */
@@ -93,8 +94,8 @@ struct op_attr {                /* what an operation is told beside its inputs; 
  *                             matrix [attr.n, attr.k], of attr.window
  * DEPTHWISE x, w, bias?       w [height, width, channels]: each channel by its own window; MM_BIAS, MM_RELU
  * QMATMUL x, w i8 [n,k], scale[n], bias?   x quantised to u8 by attr.alpha (its scale) and attr.gamma (what 0 becomes), or with
- *                             alpha 0 each row by its own range; x[m,k] · wᵀ in whole numbers, then times both scales;
- *                             QMATMUL_PACKED: w packed by QPACK. Exact sums: the same bits everywhere (q8_int.h)
+ *                             alpha 0 each row (Q8_ITEM: all rows of an item) by its own range; x[m,k] · wᵀ in whole numbers,
+ *                             then times both scales; QMATMUL_PACKED: w packed by QPACK. Exact sums: the same bits everywhere
  * QCONV2D x, w i8, scale[out], bias?, add?   CONV2D so; alpha 0: each image by its own range. QCONV2D_PACKED likewise
  * QPACK w                     i8 weights of attr.n columns of attr.k numbers, attr.window[0] slices (0: one)
  * CONV2D_BWD_X w, dy (attr.image); CONV2D_BWD_W x, dy (attr.window)

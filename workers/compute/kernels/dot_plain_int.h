@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dot_plain_int.h - dot_tile of tile_int.h in plain C, for the reference and for tests of tiers that a machine lacks; included
+/* dot_plain_int.h - dot_cols of tile_int.h in plain C, for the reference and for tests of tiers that a machine lacks; included
  * with QN defined. Sums wrap in no case: their depth is bounded (Q8_DEPTH_MAX). */
-static void dot_tile(size_t rows, const uint8_t *const *u, size_t slices, size_t quads, size_t slice_step, const int8_t *panel,
-                     int32_t *c)
+static void dot_cols(size_t halves, size_t rows, const uint8_t *const *u, size_t slices, size_t quads, size_t slice_step,
+                     const int8_t *panel, int32_t *c)
 {
     memset(c, 0, rows * QN * sizeof *c);
     for (size_t i = 0; i < rows; i++)
         for (size_t s = 0; s < slices; s++)
             for (size_t k = 0; k < 4 * quads; k++)
-                for (size_t j = 0; j < QN; j++)
+                for (size_t j = 0; j < halves * (QN / 2); j++)
                     c[i * QN + j] += u[i][s * slice_step + k] * panel[((s * quads + k / 4) * QN + j) * 4 + k % 4];
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* q8_int.h - products and convolutions of whole numbers of eight bits, over the tile operation dot_tile (tile_int.h).
+/* q8_int.h - products and convolutions of whole numbers of eight bits, over the tile operation dot_cols (tile_int.h).
  *
- * Included once per variant, after QR (rows of a tile), QN (columns of a panel) and dot_tile.
+ * Included once per variant, after QR (rows of a tile), QN (columns of a panel) and dot_cols.
  *
  * Maths: x is quantised to u = clamp(rint(x·(1/s)) + z, 0, 255), weights are i8 with a scale t for each column. An element is
  * (float)(Σ u·w - z·Σ w) · (s·t), then bias, what is added and ReLU as nodes of their own would do it. The sum is exact in 32
  * bits (Q8_DEPTH_MAX) and all else is rounded element by element, so every variant gives the same bits, in any batch and for any
  * number of threads.
- * s and z are the node's (alpha, gamma), or with alpha 0 those of each row, of a convolution of each image:
- * s = (max - min)/255 with 0 among them, z = rint(-min/s).
+ * s and z are the node's (alpha, gamma), or with alpha 0 those of each row (Q8_ITEM: of each item), of a convolution of each
+ * image: s = (max - min)/255 with 0 among them, z = rint(-min/s).
  *
  * Layout: depth goes in quads of four bytes, each row of a window by itself (a slice), filled up with weights of 0. A panel is
  * [slices][quads][QN][4]; behind all panels stand the sums of the columns. x is quantised once: as rows of whole quads, or as
@@ -26,7 +26,7 @@ struct q8_item {                /* rows that share a scale */
 
 struct q8 {
     const struct op_attr *attr;
-    struct window w;            /* of a product: images of one pixel for each row */
+    struct window w;            /* of a product: images of one pixel for each row, or for each item of one column of rows */
     size_t n, slices, quads, depth;     /* depth: bytes of a slice that count */
     size_t wide, image_bytes;   /* of a line and of an image, quantised, with its padding */
     size_t pixel_bytes, x_step; /* of a pixel, quantised; numbers from row to row of a product */
@@ -116,40 +116,32 @@ static void q8_line(void *arg, size_t task)
 
 /* --- the product --- */
 
-/* A row of a tile. */
-static void q8_finish(const struct q8 *q, const struct q8_item *at, const int32_t *sum, size_t col, size_t width, size_t row)
-{
-    float *y = q->y + row * q->y_row + col;
-    const float *scale = q->scale + col, *add = q->add ? q->add + row * q->y_row + col : NULL;
-    const int32_t *sums = q->sums + col;
-    float s = at->scale;
-    uint32_t zero = (uint32_t)at->zero;
-    for (size_t j = 0; j < width; j++) {
-        float whole = (float)(int32_t)((uint32_t)sum[j] - zero * (uint32_t)sums[j]);
-        y[j] = whole * (s * scale[j]);
-    }
-    for (size_t j = 0; j < width && q->bias; j++)       /* a loop of its own: what is added must not join the product before */
-        y[j] += q->bias[col + j];
-    for (size_t j = 0; j < width && add; j++)
-        y[j] += add[j];
-    for (size_t j = 0; j < width && q->attr->flags & MM_RELU; j++)
-        y[j] = y[j] > 0 ? y[j] : 0;
-}
+#include "workers/compute/kernels/q8_finish_int.h"
 
-static inline void q8_tile(size_t rows, const uint8_t *const *u, const struct q8 *q, const int8_t *panel, int32_t *sum)
+static inline __attribute__((always_inline)) void q8_cols(size_t halves, size_t rows, const uint8_t *const *u, const struct q8 *q,
+                                                          const int8_t *panel, int32_t *sum)
 {
     switch (rows) {     /* a constant per case, so each becomes its own unrolled loop */
-    case 1: dot_tile(1, u, q->slices, q->quads, q->wide, panel, sum); break;
-    case 2: dot_tile(2, u, q->slices, q->quads, q->wide, panel, sum); break;
-    case 3: dot_tile(3, u, q->slices, q->quads, q->wide, panel, sum); break;
+    case 1: dot_cols(halves, 1, u, q->slices, q->quads, q->wide, panel, sum); break;
+    case 2: dot_cols(halves, 2, u, q->slices, q->quads, q->wide, panel, sum); break;
+    case 3: dot_cols(halves, 3, u, q->slices, q->quads, q->wide, panel, sum); break;
 #if QR > 4
-    case 4: dot_tile(4, u, q->slices, q->quads, q->wide, panel, sum); break;
-    case 5: dot_tile(5, u, q->slices, q->quads, q->wide, panel, sum); break;
-    case 6: dot_tile(6, u, q->slices, q->quads, q->wide, panel, sum); break;
-    case 7: dot_tile(7, u, q->slices, q->quads, q->wide, panel, sum); break;
+    case 4: dot_cols(halves, 4, u, q->slices, q->quads, q->wide, panel, sum); break;
+    case 5: dot_cols(halves, 5, u, q->slices, q->quads, q->wide, panel, sum); break;
+    case 6: dot_cols(halves, 6, u, q->slices, q->quads, q->wide, panel, sum); break;
+    case 7: dot_cols(halves, 7, u, q->slices, q->quads, q->wide, panel, sum); break;
 #endif
-    default: dot_tile(QR, u, q->slices, q->quads, q->wide, panel, sum); break;
+    default: dot_cols(halves, QR, u, q->slices, q->quads, q->wide, panel, sum); break;
     }
+}
+
+/* Small networks have many products of half a panel: the other half would be as many steps for nothing. */
+static void q8_tile(size_t width, size_t rows, const uint8_t *const *u, const struct q8 *q, const int8_t *panel, int32_t *sum)
+{
+    if (width <= QN / 2)
+        q8_cols(1, rows, u, q, panel, sum);
+    else
+        q8_cols(2, rows, u, q, panel, sum);
 }
 
 /* Rows of results from `row` on, at most QR, and where they begin in the quantised images. */
@@ -183,7 +175,7 @@ static void q8_block(void *arg, size_t task)
         for (size_t r = r0; r < r1; r += QR) {
             size_t rows = r1 - r < QR ? r1 - r : QR, width = q->n - p * QN < QN ? q->n - p * QN : QN;
             q8_rows(q, r, rows, u, items);
-            q8_tile(rows, u, q, q->panels + p * bytes, sum);
+            q8_tile(width, rows, u, q, q->panels + p * bytes, sum);
             for (size_t i = 0; i < rows; i++)
                 q8_finish(q, items[i], sum + i * QN, p * QN, width, r + i);
         }
@@ -215,15 +207,17 @@ static void q8_run(struct backend_ctx *c, const struct op_call *o, struct q8 *q,
               (double)rows * (double)q->n * (double)(q->slices * q->depth) / 4, q8_block, q);
 }
 
-/* A product is a convolution of images of one pixel by one place, whose channels are filled up to whole quads. */
+/* A product is a convolution by one place of images of one pixel, or where rows share a range of one column of pixels, whose
+ * channels are filled up to whole quads. */
 static void q8_matmul(struct backend_ctx *c, const struct op_call *o, size_t n, const void *packed)
 {
     struct mat x = in_mat(o, 0), y = mat_of(o->out[0]);
-    size_t wide = (x.cols + 3) / 4 * 4;
+    size_t wide = (x.cols + 3) / 4 * 4, items = o->attr.flags & Q8_ITEM ? o->in[0]->dim[0] : x.rows, high = x.rows / items;
     ASSERT(x.type == ELEM_F32 && y.cols == n && y.rows == x.rows && x.cols <= Q8_DEPTH_MAX);
-    struct q8 q = { .w = { { x.rows, 1, 1, x.cols }, { x.rows, 1, 1, n }, 1, 1, 1, 0 }, .n = n, .slices = 1, .depth = x.cols,
-                    .wide = wide, .image_bytes = wide, .pixel_bytes = wide, .x_step = x.stride, .x = x.ptr, .y = y.ptr,
-                    .y_row = y.stride };
+    ASSERT(high == 1 || x.stride == x.cols);
+    struct q8 q = { .w = { { items, high, 1, x.cols }, { items, high, 1, n }, 1, 1, 1, 0 }, .n = n, .slices = 1,
+                    .depth = x.cols, .wide = wide, .image_bytes = wide * high, .pixel_bytes = wide, .x_step = x.stride * high,
+                    .x = x.ptr, .y = y.ptr, .y_row = y.stride };
     q8_run(c, o, &q, packed);
 }
 

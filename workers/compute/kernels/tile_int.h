@@ -7,8 +7,9 @@
  *   depth_tile(lanes, pixels, x, x_step, rows, x_row, cols, step, w, w_row, y)   lanes channels of up to DEPTH_PIXELS pixels:
  *       y[p·step + j] = Σ over r < rows, k < cols of x[p·x_step + r·x_row + k·step + j] · w[r·w_row + k·step + j]
  *   transpose8(src, src_row, dst, dst_row)                         8 × 8 numbers
- *   dot_tile(rows, u, slices, quads, slice_step, panel, c)         whole numbers: c[i][j] = Σ over s < slices, k < 4·quads of
- *       u[i][s·slice_step + k] · panel[s][k / 4][j][k % 4], for QN columns; u without a sign, the panel with one; exact
+ *   dot_cols(halves, rows, u, slices, quads, slice_step, panel, c) whole numbers: c[i][j] = Σ over s < slices, k < 4·quads of
+ *       u[i][s·slice_step + k] · panel[s][k / 4][j][k % 4], for the QN columns of 2 halves or those of the first alone; u without
+ *       a sign, the panel with one; exact
  *
  *   pair_micro(…), pair_micro_half(…)   as micro and micro_half, but a "number" of a and of the panel is a pair of bf16, the
  *       one of lower k in the lower half: each step adds the product of the upper halves, then that of the lower ones, in fp32
@@ -22,7 +23,7 @@
 #define AVX512_MR 8
 #define AVX512_NR 32
 
-#define AVX2_QR 4       /* of dot_tile: rows of a tile and columns of a panel */
+#define AVX2_QR 4       /* of dot_cols: rows of a tile and columns of a panel */
 #define AVX2_QN 16
 #define AVX512_QR 8
 #define AVX512_QN 32

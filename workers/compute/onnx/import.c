@@ -258,7 +258,8 @@ static enum errc run(struct import *x, const struct onnx_dims *dims, struct mode
         TRY(add_output(x, &m->outputs[i], &sig->outputs[i]));
     sig->input_count = m->input_count;
     sig->output_count = m->output_count;
-    return graph_check(x->g, x->e);
+    TRY(graph_check(x->g, x->e));
+    return import_find_gelu(x);
 }
 
 enum errc onnx_import(struct arena *a, const struct onnx_file *m, const struct onnx_dims *dims, struct graph **ret,

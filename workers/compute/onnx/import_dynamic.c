@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* import_dynamic.c - DynamicQuantizeLinear and what follows it. A product of what it made waits for the multiplication by both
- * scales, and then is QMATMUL with a range for each row of the matrix, where the file has one for all of it: finer, and a row
- * does not depend on the others of its batch. */
+ * scales, and then is QMATMUL with a range for each item of the batch (docs/adr/0105): the file has one for all numbers of a
+ * call, and a call of one item is the only one whose answer does not depend on what it was batched with. */
 #include "workers/compute/onnx/import_q8_int.h"
 
 #include <float.h>
@@ -90,6 +90,26 @@ HANDLER(dynamic_quantise)
     return keep_dynamic(x, 2, (struct dynamic){ DYNAMIC_ZERO, in, NULL, NULL, 0 });
 }
 
+/* The product with the range that dynamic_quantise takes: of an item, or of all there is where nothing is batched. */
+static enum errc product_by_items(struct import *x, int v, const struct weights8 *w, const struct dynamic *scale, int *ret)
+{
+    static const float one = 1;
+    const float *by = scale->factor ? scale->factor : &one;
+    size_t scales = scale->factor ? scale->factors : 1;
+    const struct shape in = *import_shape_of(x, v);
+    struct op_attr attr = { .flags = in.rank > 2 ? Q8_ITEM : 0 };
+    if (in.dim[0].is_batched || shape_count(&in, 1) == in.dim[in.rank - 1].n)
+        return q8_product_of(x, v, &attr, w, false, by, scales, ret);
+    struct shape all = { in.type, 3, { DIM(1), DIM(shape_count(&in, 1) / in.dim[in.rank - 1].n), in.dim[in.rank - 1] } };
+    struct shape out = in;
+    attr.flags = Q8_ITEM;
+    out.dim[out.rank - 1] = DIM((size_t)w->dim[1]);
+    v = graph_reshape(x->g, v, all);
+    TRY(q8_product_of(x, v, &attr, w, false, by, scales, &v));
+    *ret = graph_reshape(x->g, v, out);
+    return graph_check(x->g, x->e);
+}
+
 void import_pass_dynamic(struct import *x, const struct named *in)
 {
     if (in->dynamic && in->dynamic->what == DYNAMIC_PRODUCT && x->node->out[0].len)
@@ -105,7 +125,6 @@ enum errc import_dynamic_mul(struct import *x, bool *done)
         q = other;
     }
     const struct dynamic *d = p->dynamic, *s = q->dynamic;
-    static const float one = 1;
     float *factor;
     int v, y;
     *done = false;
@@ -126,7 +145,7 @@ enum errc import_dynamic_mul(struct import *x, bool *done)
     TRY(import_value_of(x, d->from, &v));
     if (!q8_is_deep_as(x, v, d->w->dim[0]))
         return ERR_OK;
-    TRY(q8_product_of(x, v, &(struct op_attr){ 0 }, d->w, false, s->factor ? s->factor : &one, s->factor ? s->factors : 1, &y));
+    TRY(product_by_items(x, v, d->w, s, &y));
     *done = true;
     return import_set(x, 0, y);
 }

@@ -131,6 +131,9 @@ enum errc import_dynamic_mul(struct import *x, bool *done);
 /* Output 0 has the numbers of `in`. */
 void import_pass_dynamic(struct import *x, const struct named *in);
 
+/* x·½(1 + erf(x/√2)) in pieces becomes one node; once the graph is whole. import_gelu.c */
+enum errc import_find_gelu(struct import *x);
+
 #define HANDLER(name) enum errc import_##name(struct import *x, unsigned arg_)       /* of a row of op_onnx.def */
 
 #define ONNX_OP(Name, domain, in_min, in_max, handler, arg, limits) \

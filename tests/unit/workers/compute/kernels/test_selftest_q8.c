@@ -133,11 +133,17 @@ static void products(const struct backend *be, struct backend_ctx *alone, struct
 {
     (void)ref;
     for (int i = 0; i < SHAPES / 2; i++) {
-        size_t m = some_size(100), n = some_size(130), k = some_size(300), step = k + below(3);
+        size_t m = some_size(100), n = some_size(130), k = some_size(300), step = k + below(3), each = 1;
         struct op_attr a = some_attr();
+        if (!(a.alpha > 0) && below(2)) {               /* items of so many rows, whose range they share */
+            a.flags |= Q8_ITEM;
+            each = 1 + below(5);
+            m = (m + each - 1) / each * each;
+            step = k;
+        }
         fill(m * step, n * k, n, 0);
         for (size_t r = 0; r < m; r++) {
-            struct range range = range_of(&a, x + r * step, k);
+            struct range range = range_of(&a, x + r / each * each * step, each * k);
             for (size_t j = 0; j < n; j++) {
                 int64_t sum = 0;
                 for (size_t d = 0; d < k; d++)
@@ -145,10 +151,11 @@ static void products(const struct backend *be, struct backend_ctx *alone, struct
                 want[r * n + j] = finish(&a, range, sum, j, 0);
             }
         }
-        struct tensor X = tensor(x, ELEM_F32, 2, (size_t[]){ m, k }), W = tensor(w, ELEM_I8, 2, (size_t[]){ n, k });
+        struct tensor X = tensor(x, ELEM_F32, 3, (size_t[]){ m / each, each, k }), W = tensor(w, ELEM_I8, 2, (size_t[]){ n, k });
         struct tensor S = tensor(scale, ELEM_F32, 1, &n), B = tensor(bias, ELEM_F32, 1, &n);
         struct tensor Y = tensor(got, ELEM_F32, 2, (size_t[]){ m, n });
-        X.stride[0] = step;
+        X.stride[0] = each * step;
+        X.stride[1] = step;
         const struct op_call call = { a, { &X, &W, &S, &B }, { &Y } };
         check(be, alone, call, 1, k, m * n);
         check(be, many, call, 1, k, m * n);

@@ -58,8 +58,55 @@ static void test_products(void **st)
     }
 }
 
+/* Rows of one item share a range, and where nothing is batched all rows do: as ONNX Runtime computes a call of one item. What a
+ * row of hundredths becomes beside one of tens shows which. */
+static void test_items(void **st)
+{
+    (void)st;
+    static const float x[2][2][4] = { { { 0.01f, -0.02f, 0.03f, 0.015f }, { 10, -20, 5, 12 } },
+                                      { { 1, 2, 3, -4 }, { 0.3f, 0.02f, -0.1f, 0.07f } } };
+    static const int8_t w[] = { 10, -20, 30, 127, -128, 5, 6, 7, 8, -9, 11, 64 };      /* [4, 3] */
+    for (int is_batched = 0; is_batched < 2; is_batched++) {
+        struct buf g = BUF(KIT_BYTES), to = BUF(64);
+        float got[KIT_OUT];
+        if (is_batched)
+            kit_input(&g, "x", KIT_DIMS(-1, 2, 4));
+        else
+            kit_input(&g, "x", KIT_DIMS(2, 4));
+        kit_tensor(&g, 5, "w", ONNX_INT8, KIT_DIMS(4, 3), w, sizeof w);
+        one_f32(&g, "ws", 0.5f), one_i8(&g, "wz", 0);
+        kit_int(&to, "to", ONNX_FLOAT);
+        kit_node(&g, "DynamicQuantizeLinear", "x", "xq,xs,xz", NULL);
+        kit_node(&g, "MatMulInteger", "xq,w,xz,wz", "p", NULL);
+        kit_node(&g, "Mul", "xs,ws", "s", NULL);
+        kit_node(&g, "Cast", "p", "f", &to);
+        kit_node(&g, "Mul", "f,s", "y", NULL);
+        kit_output(&g, "y");
+        struct buf twice = BUF(KIT_BYTES);
+        buf_add(&twice, g.ptr, g.len);
+        assert_int_equal(count_op(&twice, "qmatmul"), 1);
+        size_t items = is_batched ? 2 : 1;
+        assert_int_equal(kit_run_on(&backend_ref, &g, 17, x[0][0], items, got), items * 6);
+        for (size_t i = 0; i < items * 6; i++) {
+            const float (*item)[4] = x[i / 6];
+            float min = 0, max = 0;
+            for (int k = 0; k < 8; k++) {
+                min = fminf(min, item[k / 4][k % 4]);
+                max = fmaxf(max, item[k / 4][k % 4]);
+            }
+            float scale = (max - min) / 255, want = 0;
+            for (int k = 0; k < 4; k++)
+                want += rintf(item[i / 3 % 2][k] / scale) * (float)w[k * 3 + (int)i % 3];
+            want *= scale * 0.5f;
+            if (!(fabsf(got[i] - want) <= 1e-4f * (1 + fabsf(want))))
+                fail_msg("batched %d, number %zu is %g, not %g", is_batched, i, (double)got[i], (double)want);
+        }
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_the_example), cmocka_unit_test(test_products) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_the_example), cmocka_unit_test(test_products),
+                                        cmocka_unit_test(test_items) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
