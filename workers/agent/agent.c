@@ -12,6 +12,7 @@
 #include "core/base/assert.h"
 #include "core/base/log.h"
 #include "core/base/notify.h"
+#include "workers/lease/image_cache.h"
 #include "workers/lease/programs.h"
 #include "core/http/otlp.h"
 
@@ -48,6 +49,17 @@ static void facts_fill(struct agent *a, const struct backend *be)
                                     .memory_bytes = cfg->worker_memory ? cfg->worker_memory : (int64_t)a->hw.memory_limit_bytes,
                                     .version = STR(FALAJ_VERSION), .boot_id = uuid_v7(clock_wall_us(&clock_system)) };
     a->facts.devices = agent_devices(a);
+}
+
+/* Images are kept where programs run. That memory is not for jobs, unless the operator has said how much is. */
+static struct image_cache *images_new(struct agent *a, bool programs)
+{
+    enum { SHARE = 8 };
+    const int64_t share = (int64_t)a->hw.memory_limit_bytes / SHARE, asked = programs ? a->config->worker_image_cache : 0;
+    const int64_t bytes = asked < share ? asked : share;
+    if (!a->config->worker_memory)
+        a->facts.memory_bytes -= bytes;
+    return image_cache_new(bytes, a->config->worker_image_cache_age_ms, a->clock);
 }
 
 static void on_skip(void *ctx, const char *name, const char *why)
@@ -112,6 +124,7 @@ enum errc agent_new(const struct config *cfg, const struct clock *clock, const s
     a->env = (struct executor_env){ .config = cfg, .cards = a->cards, .work_dir = dir, .otlp = otlp,
                                     .energy = energy_new(cfg->worker_powercap, "/proc/stat", a->cards),
                                     .stopping = &a->stopping, .isolation = isolation };
+    a->env.images = images_new(a, programs);
     a->facts.programs = programs;
     a->facts.gangs = true;
     a->facts.gang_programs = meets;
@@ -166,6 +179,7 @@ enum errc agent_run(struct agent *a, const _Atomic bool *stop, struct err *e)
         size_t n = book_fence(a->book, fence_ms);
         if (n)
             log_event(LOG_ERROR, "node.fenced", "leases", LOG_I(n), "silence_ms", LOG_I(fence_ms), NULL);
+        image_cache_sweep(a->env.images);
         notify_alive();
         poll(NULL, 0, WATCH_MS);
     }
@@ -183,6 +197,7 @@ bool agent_free(struct agent *a)
         return false;
     otlp_free(a->otlp);
     isolation_free(a->env.isolation);
+    image_cache_free(a->env.images);
     energy_free(a->env.energy);
     cards_free(a->cards);
     timers_free(a->timers);

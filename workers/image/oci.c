@@ -6,9 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 #include "core/base/cleanup.h"
-#include "core/crypto/hash.h"
 #include "core/json/jsonvalue.h"
+#include "workers/image/flat.h"
 #include "workers/image/gunzip.h"
+#include "workers/image/range.h"
 #include "workers/image/unpack.h"
 #include "workers/image/unzstd.h"
 
@@ -42,6 +43,7 @@ struct reading {
     size_t candidates, indexes;
     struct oci_image *image;
     struct unpack unpack;
+    struct flat *keep;
 };
 
 bool oci_is_digest(struct str s)
@@ -53,45 +55,6 @@ bool oci_is_digest(struct str s)
         if (s.ptr[i] >= 'A' && s.ptr[i] <= 'F')
             return false;
     return hex_decode(str_n(s.ptr + sizeof SHA - 1, HEX), room, sizeof room);
-}
-
-/* Bytes of the archive from one place on; what is read is added to a digest. */
-struct range {
-    int fd;
-    uint64_t at, left;
-    struct sha256 sha;
-};
-
-static void range_close(struct range *r)
-{
-    sha256_release(&r->sha);
-}
-
-static enum errc range_read(void *ctx, void *p, size_t n, size_t *ret, struct err *e)
-{
-    struct range *r = ctx;
-    *ret = 0;
-    if (n > r->left)
-        n = (size_t)r->left;
-    if (!n)
-        return ERR_OK;
-    const ssize_t got = pread(r->fd, p, n, (off_t)r->at);
-    if (got < 0)
-        return FAIL(e, IO, "the image's archive cannot be read");
-    if (!got)
-        return FAIL(e, BAD_DATA, "the archive is cut off");
-    sha256_add(&r->sha, p, (size_t)got);
-    r->at += (uint64_t)got;
-    r->left -= (uint64_t)got;
-    *ret = (size_t)got;
-    return ERR_OK;
-}
-
-static struct source range_of(struct range *r, int fd, uint64_t at, uint64_t size)
-{
-    *r = (struct range){ .fd = fd, .at = at, .left = size };
-    sha256_init(&r->sha);
-    return (struct source){ range_read, r };
 }
 
 static const struct blob *blob_find(const struct reading *r, const char *name)
@@ -264,6 +227,7 @@ struct layer {
     const struct blob *blob;
     struct range packed, plain;         /* plain: for its digest alone */
     struct source content;
+    struct flat *keep;                  /* what is read goes there, too; NULL: nowhere */
 };
 
 static enum errc layer_read(void *ctx, void *p, size_t n, size_t *ret, struct err *e)
@@ -271,6 +235,8 @@ static enum errc layer_read(void *ctx, void *p, size_t n, size_t *ret, struct er
     struct layer *l = ctx;
     TRY(l->content.read(l->content.ctx, p, n, ret, e));
     sha256_add(&l->plain.sha, p, *ret);
+    if (l->keep)
+        flat_add(l->keep, p, *ret);
     return ERR_OK;
 }
 
@@ -301,20 +267,12 @@ static enum errc drain(struct layer *l, struct err *e)
 
 static enum errc walk(struct reading *r, struct layer *l, bool whiteouts, struct err *e)
 {
-    struct tar *t = ARENA_NEW(r->a, struct tar);
-    struct tar_entry en;
-    bool more;
     (void)range_of(&l->plain, -1, 0, 0);
-    tar_begin(t, (struct source){ layer_read, l });
-    for (;;) {
-        TRY(tar_next(t, &en, &more, e));
-        if (!more)
-            return drain(l, e);
-        if (unpack_is_whiteout(&en) && whiteouts)
-            TRY(unpack_whiteout(&r->unpack, &en, e));
-        else if (!unpack_is_whiteout(&en) && !whiteouts)
-            TRY(unpack_entry(&r->unpack, t, &en, e));
-    }
+    l->keep = whiteouts ? NULL : r->keep;
+    if (l->keep)
+        flat_layer(l->keep);
+    TRY(unpack_layer(&r->unpack, (struct source){ layer_read, l }, whiteouts, r->a, e));
+    return drain(l, e);
 }
 
 static enum errc read_layer(struct reading *r, struct layer *l, bool whiteouts, struct err *e)
@@ -361,10 +319,15 @@ static enum errc take_layer(struct reading *r, struct layer *l, struct err *e)
 }
 
 enum errc oci_unpack(int archive, int root, struct str digest, const struct oci_limits *most, struct arena *a,
-    struct oci_image *ret,
-                     struct err *e)
+                     struct oci_image *ret, struct err *e)
 {
-    struct reading r = { .a = a, .archive = archive, .wanted = digest, .image = ret,
+    return oci_unpack_keeping(archive, root, digest, most, NULL, a, ret, e);
+}
+
+enum errc oci_unpack_keeping(int archive, int root, struct str digest, const struct oci_limits *most, struct flat *keep,
+                             struct arena *a, struct oci_image *ret, struct err *e)
+{
+    struct reading r = { .a = a, .archive = archive, .wanted = digest, .image = ret, .keep = keep,
                          .unpack = { .root = root, .bytes_most = most->bytes, .files_most = most->files,
                                      .no_special = most->no_special } };
     const struct jval *manifest, *config;

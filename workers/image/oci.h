@@ -40,5 +40,9 @@ struct oci_image {
 /* archive: a file that can be read anywhere; root: an empty folder. digest STR_NULL: the only image for this machine. */
 MUST_CHECK enum errc oci_unpack(int archive, int root, struct str digest, const struct oci_limits *most, struct arena *a,
                                 struct oci_image *ret, struct err *e);
+/* The same, and what the layers hold goes into `keep` (flat.h), in which an error leaves nothing of use. */
+struct flat;
+MUST_CHECK enum errc oci_unpack_keeping(int archive, int root, struct str digest, const struct oci_limits *most,
+                                        struct flat *keep, struct arena *a, struct oci_image *ret, struct err *e);
 /* "sha256:" and 64 lower-case hex digits. */
 bool oci_is_digest(struct str s);

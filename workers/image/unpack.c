@@ -232,6 +232,23 @@ enum errc unpack_entry(struct unpack *u, struct tar *t, const struct tar_entry *
     return en->type == TAR_DEVICE || en->type == TAR_FIFO ? leave_out(u, en, &p, e) : put(u, t, en, &p, e);
 }
 
+enum errc unpack_layer(struct unpack *u, struct source from, bool whiteouts, struct arena *a, struct err *e)
+{
+    struct tar *t = ARENA_NEW(a, struct tar);
+    struct tar_entry en;
+    bool more;
+    tar_begin(t, from);
+    for (;;) {
+        TRY(tar_next(t, &en, &more, e));
+        if (!more)
+            return ERR_OK;
+        if (unpack_is_whiteout(&en) && whiteouts)
+            TRY(unpack_whiteout(u, &en, e));
+        else if (!unpack_is_whiteout(&en) && !whiteouts)
+            TRY(unpack_entry(u, t, &en, e));
+    }
+}
+
 enum errc unpack_place(struct unpack *u, const char *path, bool is_folder, struct err *e)
 {
     struct place p;

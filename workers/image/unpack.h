@@ -23,6 +23,9 @@ bool unpack_is_whiteout(const struct tar_entry *en);
 MUST_CHECK enum errc unpack_whiteout(struct unpack *u, const struct tar_entry *en, struct err *e);
 /* Any other; a file's content is read from t. */
 MUST_CHECK enum errc unpack_entry(struct unpack *u, struct tar *t, const struct tar_entry *en, struct err *e);
+/* Of a whole layer all whiteouts, or all other entries. Memory: one tar of the arena. */
+struct arena;
+MUST_CHECK enum errc unpack_layer(struct unpack *u, struct source from, bool whiteouts, struct arena *a, struct err *e);
 /* A folder, or an empty file, at a path without links: what stands there otherwise goes. For places that the box puts
  * something on. */
 MUST_CHECK enum errc unpack_place(struct unpack *u, const char *path, bool is_folder, struct err *e);

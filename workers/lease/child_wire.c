@@ -17,6 +17,8 @@ SCHEMA_EXTERN(child_grant, "A lease and the settings of its child", FIELD_SUB(ch
     FIELD(child_grant, gid, F_REQ, .min = 0, .max = UINT32_MAX, .doc = "Its group"),
     FIELD(child_grant, needs_groups, F_REQ, .doc = "Programs run under a control group only"),
     FIELD(child_grant, runs_host, F_REQ, .doc = "Programs of tenants may be started in the machine's /usr"),
+    FIELD(child_grant, image_is_flat, 0, .doc = "Its image comes unpacked"),
+    FIELD(child_grant, image_most, 0, .doc = "Bytes of an unpacked image that the agent keeps"),
     FIELD(child_grant, tun_device, F_REQ, .max = 255, .doc = "Device of which a program on several machines gets its interface"),
     FIELD(child_grant, grace_ms, F_REQ, .min = 0, .max = INT64_MAX, .doc = "From SIGTERM to SIGKILL"),
     FIELD(child_grant, parent, F_REQ, .min = 1, .max = INT64_MAX, .doc = "Process of the agent"));

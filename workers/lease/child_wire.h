@@ -16,6 +16,8 @@ struct child_grant {
     int64_t checkpoint_gap_ms;              /* at least so long from one to the next */
     bool needs_groups;                      /* programs run under a control group only */
     bool runs_host;                         /* programs of tenants may be started in the machine's /usr */
+    bool image_is_flat;                     /* its image comes unpacked (image/flat.h) */
+    int64_t image_most;                     /* the agent keeps an image of so many bytes for the next lease; 0: none */
     struct str tun_device;                  /* of which a program on several machines gets its interface */
     int64_t grace_ms;                       /* from SIGTERM to SIGKILL */
     int64_t parent;                         /* process of the agent */

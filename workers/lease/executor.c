@@ -19,7 +19,9 @@
 #include "core/json/jsonvalue.h"
 #include "workers/lease/child_int.h"
 #include "workers/lease/deliver.h"
+#include "workers/lease/image_cache.h"
 #include "workers/lease/keeper.h"
+#include "workers/lease/run_image.h"
 
 enum { TRIES_MAX = 20, RETRY_STEP_MS = 50, CERT_LOOK_US = 1000000, METRIC_DEPTH = 4 };
 static const size_t ARENA_MAX = (size_t)256 << 20, METRIC_ARENA = (size_t)16 << 20;
@@ -61,6 +63,12 @@ static enum errc fetch_keys(struct run *r, struct release_key *keys, struct err 
 static enum errc fetch_input(struct run *r, size_t i, struct err *e)
 {
     const struct executor_io *io = r->env->io;
+    if (run_image_is((const struct lease_input *)r->g->inputs.items + i)) {
+        r->inputs[i] = image_cache_take(r->env->images, r->g);
+        r->image_is_flat = r->inputs[i] >= 0;
+        if (r->image_is_flat)
+            return ERR_OK;
+    }
     TRY(run_file(r, &r->inputs[i], e));
     for (int n = 0;; n++) {
         struct uuid id = ((const struct lease_input *)r->g->inputs.items)[i].object_id;
@@ -229,6 +237,8 @@ static enum errc on_frame(struct run *r, const struct frame *f, struct err *e)
         return run_on_place(r, f->body, e);
     case FRAME_GIVEN:
         return run_on_given(r, f->body, e);
+    case FRAME_IMAGE:
+        return ERR_OK;                  /* taken, or not worth it, before its file was closed */
     case FRAME_ENDED:
         return on_figures(r, f->body, e);
     case FRAME_AGAIN:
@@ -306,6 +316,8 @@ static void watch(struct run *r, struct err *e)
         struct frame f = { 0 };
         if (frame_receive(r->socket, room, &f, NULL) != ERR_OK)
             break;
+        if (f.type == FRAME_IMAGE && f.nfds == 1 && !r->image_is_flat && !r->image_is_kept)
+            r->image_is_kept = image_cache_put(r->env->images, r->g, f.fds[0]);
         frame_close_fds(&f);
         if (on_frame(r, &f, e) != ERR_OK) {
             if (e->code != ERR_OK && r->failed.code == ERR_OK)

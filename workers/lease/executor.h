@@ -21,6 +21,7 @@ struct executor_env {
     const struct cards *cards;      /* borrowed; NULL: the settings say what GPUs there are */
     struct energy *energy;          /* borrowed; NULL: nothing is measured */
     struct isolation *isolation;    /* borrowed; NULL: leases share the account nobody and the network */
+    struct image_cache *images;     /* borrowed; NULL: every lease unpacks its image */
     struct otlp *otlp;              /* borrowed; NULL: leases are not told as spans */
     const _Atomic bool *stopping;   /* the agent ends: leases go back to the queue */
     /* Tests put files in the place of the API; NULL: a client by config. */

@@ -48,6 +48,8 @@ struct run {
     struct frame_result result;
     void *figures;                      /* of the kind's result schema; NULL: none came */
     struct err failed;                  /* code OK: none */
+    bool image_is_flat;                 /* its image lies here unpacked (image_cache.h) */
+    bool image_is_kept;                 /* it was unpacked for this lease, and is kept for the next */
     bool asks_again;                    /* the program asked to be queued again */
     bool lost_others;                   /* of a job on several machines: it ended because of another one */
     /* of a kind that makes artifacts, before its model if it makes one: those that were sent, and the place of the next */

@@ -14,6 +14,7 @@
  * descriptors: sockets to the lower ranks, in their order); ALONE (why) from it: another machine ended it.
  * ENERGY (nothing) asks what the lease has taken, of a kind that starts no programs -> ENERGY (i64 millijoules, -1: not
  * measured).
+ * Of a program in an image: IMAGE (a descriptor: what it unpacked, for the next lease; once, where the grant asks for it).
  * Of a kind that makes artifacts: LINE (a letter of its stream: o, e or s; text), PLACE (name) -> OUTPUT with a file for
  * each artifact, then GIVEN (struct frame_result); at the end ENDED (JSON), or AGAIN (why it is to be queued again).
  * Errors: IO (the other side is gone), LIMIT (too large), DAMAGED (a short frame). */
@@ -27,7 +28,7 @@ enum { FRAME_MAX = 160 * 1024, FRAME_FDS_MAX = 26, FRAME_FD = 3 };
 enum frame_type {
     FRAME_GRANT = 1, FRAME_KEYS, FRAME_OUTPUT, FRAME_LOG, FRAME_METRIC, FRAME_READY, FRAME_WANT, FRAME_RESULT, FRAME_FAILED,
     FRAME_CERT, FRAME_CSR, FRAME_LINE, FRAME_PLACE, FRAME_GIVEN, FRAME_ENDED, FRAME_AGAIN, FRAME_PEERS, FRAME_ALONE,
-    FRAME_CKPT_PLACE, FRAME_CKPT_DONE, FRAME_CKPT_READ, FRAME_CKPT_OK, FRAME_CKPT_NO, FRAME_ENERGY
+    FRAME_CKPT_PLACE, FRAME_CKPT_DONE, FRAME_CKPT_READ, FRAME_CKPT_OK, FRAME_CKPT_NO, FRAME_IMAGE, FRAME_ENERGY
 };
 
 struct frame_output {

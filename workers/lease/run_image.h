@@ -3,7 +3,8 @@
  *
  * All of it is done by the lease's watcher in its own namespaces, before the program begins: as an account that owns nothing,
  * without capabilities, onto a file system in memory that ends with the lease. So an image lies nowhere in the clear, and what
- * it takes counts as the lease's memory: the archive while it is unpacked, and its content. Errors: those of oci.h, of
+ * it takes counts as the lease's memory: the archive while it is unpacked, and its content. One that this machine has unpacked
+ * before for the tenant comes from the agent's memory instead (image_cache.h), checked as it was then. Errors: those of oci.h, of
  * child.h. */
 #pragma once
 #include "core/wire/type_run.h"

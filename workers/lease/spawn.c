@@ -23,6 +23,7 @@
 #include "core/json/encode.h"
 #include "core/json/jsonvalue.h"
 #include "workers/lease/child_wire.h"
+#include "workers/lease/image_cache.h"
 #include "workers/lease/work_dir.h"
 
 enum { PIDS_MAX = 128, GRANT_BYTES = 140 * 1024, REAP_US = 2000000, REAP_STEP_MS = 2 };
@@ -173,6 +174,7 @@ static enum errc grant_of(const struct run *r, struct child_grant *ret, struct e
         .parent = (int64_t)getpid(), .runs_host = cfg->worker_programs == PROGRAMS_HOST,
         .gpu_nodes = (int64_t)cards_minors(r->env->cards, (uint64_t)r->g->devices),
         .needs_groups = cfg->run_profile == PROFILE_PROD, .grace_ms = cfg->worker_grace_ms,
+        .image_is_flat = r->image_is_flat, .image_most = r->image_is_flat ? 0 : image_cache_most(r->env->images, r->g),
         .tun_device = str_c(cfg->worker_tun_device),
     };
     if (account_of(r, &uid, &gid)) {

@@ -3,6 +3,7 @@
  * ends the job with these words. The image holds a static shell. */
 #include "run_kit.h"
 #include "tests/unit/workers/image/image_kit.h"
+#include "workers/lease/image_cache.h"
 
 static const char SHELL[] = "/usr/bin/busybox";
 
@@ -31,6 +32,8 @@ static void image_of_shell(const struct image_odd *odd, void (*more)(struct buf 
     buf_release(&shell);
 }
 
+static struct image_cache *images;      /* of the machine; NULL: none */
+
 static const char *run_in(struct fixture *f, struct str archive, const char *script)
 {
     static char spec[8000];
@@ -43,6 +46,7 @@ static const char *run_in(struct fixture *f, struct str archive, const char *scr
     snprintf(spec, sizeof spec, "%.*s", (int)b.len, b.ptr);
     buf_release(&b);
     struct lease_grant g = kit_grant(1, "run", spec);
+    f->env.images = images;
     kit_add_input(&g, &f->store, "dataset");
     add_image(&g, &f->store, archive);
     return run_to_end(f, book_add(f->book, &g, true));
@@ -124,8 +128,38 @@ static void what_is_wrong_ends_the_job(void **state)
     }
 }
 
+/* The second lease of a machine begins with what the first has checked, and with nothing of what that one wrote. */
+static void a_second_lease_finds_it_unpacked(void **state)
+{
+    (void)state;
+    static const char writes[] = "echo x > /etc/os-release; echo x > /made; busybox rm /bin/busybox; echo y > /falaj/out/made";
+    static const char reads[] = "read x < /etc/os-release; echo $x $IN_IMAGE; [ -e /made ] || echo nothing made; busybox id -u; "
+        "echo y > /falaj/out/made";
+    struct buf archive;
+    image_of_shell(&(struct image_odd){ 0 }, NULL, &archive);
+    images = image_cache_new(64 << 20, 60000, &clock_system);
+    for (int turn = 0; turn < 3; turn++) {
+        struct fixture f;
+        const char *r = run_in(&f, buf_str(&archive), turn < 2 ? writes : reads);
+        expect(r, "\"event\":\"succeed\"");
+        expect(r, "info: image sha256:");
+        if (!strstr(r, ", unpacked on this machine before") != !turn)
+            fail_msg("turn %d: %s", turn, r);
+        if (turn == 2) {
+            expect(r, "\"text\":\"ID=tiny yes\"");
+            expect(r, "\"text\":\"nothing made\"");
+            expect(r, "\"text\":\"1000\"");
+        }
+        teardown(&f);
+    }
+    image_cache_free(images);
+    images = NULL;
+    buf_release(&archive);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(the_root_is_the_images), cmocka_unit_test(what_is_wrong_ends_the_job) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(the_root_is_the_images), cmocka_unit_test(what_is_wrong_ends_the_job),
+                                        cmocka_unit_test(a_second_lease_finds_it_unpacked) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_image_cache.c - whose image is given to whom, what cannot be changed, and what goes when there is no room or time. */
+#include "run_kit.h"
+#include "workers/lease/image_cache.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#define SPEC(environment) "{\"command\":[\"x\"],\"environment\":\"" environment "\"}"
+#define IMAGE "dst_00000000000000000000000000000001@1"
+#define EIGHT(c) c c c c c c c c
+#define DIGEST(c) "sha256:" EIGHT(EIGHT(c))
+
+static int64_t now_us;
+static int64_t now(void *ctx)
+{
+    (void)ctx;
+    return now_us;
+}
+static const struct clock turned = { .wall_us = now, .mono_us = now };
+
+static struct lease_grant lease(int tenant, const char *sha, const char *spec)
+{
+    static struct lease_input in[16];
+    static int n;
+    struct lease_grant g = kit_grant(1, "run", spec);
+    g.tenant_id = kit_id(tenant);
+    in[n % 16] = (struct lease_input){ .name = STR("image:"), .kind = STR("dataset"), .sha256 = str_c(sha) };
+    g.inputs = (struct slice){ &in[n++ % 16], 1 };
+    return g;
+}
+
+static int file_of(size_t bytes, char letter)
+{
+    int fd = memfd_create("x", MFD_CLOEXEC);
+    for (size_t i = 0; i < bytes; i++)
+        assert_int_equal(write(fd, &letter, 1), 1);
+    return fd;
+}
+
+static bool put(struct image_cache *c, const struct lease_grant *g, size_t bytes, char letter)
+{
+    CLEANUP(fd_closep) int fd = file_of(bytes, letter);
+    return image_cache_put(c, g, fd);
+}
+
+static bool has(struct image_cache *c, const struct lease_grant *g, char letter)
+{
+    char got = 0;
+    CLEANUP(fd_closep) int fd = image_cache_take(c, g);
+    return fd >= 0 && pread(fd, &got, 1, 0) == 1 && got == letter;
+}
+
+static void only_the_same_tenant_and_image_finds_it(void **state)
+{
+    (void)state;
+    struct image_cache *c = image_cache_new(1000, 1000, &clock_system);
+    const struct lease_grant own = lease(1, "aa", SPEC(IMAGE)), other = lease(2, "aa", SPEC(IMAGE)),
+                             content = lease(1, "bb", SPEC(IMAGE)), named = lease(1, "aa", SPEC(IMAGE "/" DIGEST("1"))),
+                             host = lease(1, "aa", SPEC("host")), odd = lease(1, "aa", "{");
+    struct lease_grant none = own;
+    none.inputs.n = 0;
+    assert_true(put(c, &own, 10, 'o'));
+    assert_true(has(c, &own, 'o'));
+    const struct lease_grant *const strangers[] = { &other, &content, &named, &odd, &none };
+    for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++)
+        assert_int_equal(image_cache_take(c, strangers[i]), -1);
+    assert_true(put(c, &other, 10, 'x'));
+    assert_true(put(c, &named, 10, 'n'));
+    assert_true(has(c, &own, 'o') && has(c, &other, 'x') && has(c, &named, 'n'));
+    assert_int_equal(image_cache_most(c, &own), 1000);
+    assert_int_equal(image_cache_most(c, &none), 0);
+    assert_int_equal(image_cache_most(NULL, &own), 0);
+    assert_int_equal(image_cache_take(NULL, &host), -1);
+    image_cache_free(c);
+}
+
+static void nobody_changes_it(void **state)
+{
+    (void)state;
+    struct image_cache *c = image_cache_new(1000, 1000, &clock_system);
+    const struct lease_grant g = lease(1, "aa", SPEC(IMAGE));
+    int from = file_of(10, 'o');
+    char path[64];
+    assert_true(image_cache_put(c, &g, from));
+    assert_int_equal(pwrite(from, "x", 1, 0), 1);               /* who gave it keeps another */
+    CLEANUP(fd_closep) int fd = image_cache_take(c, &g);
+    assert_int_equal(pwrite(fd, "x", 1, 0), -1);
+    assert_int_equal(ftruncate(fd, 0), -1);
+    assert_int_equal(ftruncate(fd, 20), -1);
+    assert_ptr_equal(mmap(NULL, 10, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0), MAP_FAILED);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    int again = open(path, O_RDWR);
+    assert_true(again < 0 || pwrite(again, "x", 1, 0) == -1);
+    assert_true(has(c, &g, 'o'));
+    close(from);
+    if (again >= 0)
+        close(again);
+    image_cache_free(c);
+}
+
+static void the_oldest_makes_room(void **state)
+{
+    (void)state;
+    now_us = 0;
+    struct image_cache *c = image_cache_new(100, 1000, &turned);
+    const struct lease_grant a = lease(1, "aa", SPEC(IMAGE)), b = lease(1, "bb", SPEC(IMAGE)), d = lease(1, "dd", SPEC(IMAGE));
+    assert_false(put(c, &a, 101, 'a'));
+    assert_true(put(c, &a, 50, 'a'));
+    now_us += 1000;
+    assert_true(put(c, &b, 50, 'b'));
+    now_us += 1000;
+    assert_true(has(c, &a, 'a'));                       /* so b was used least lately */
+    now_us += 1000;
+    assert_true(put(c, &d, 50, 'd'));
+    assert_true(has(c, &a, 'a') && !has(c, &b, 'b') && has(c, &d, 'd'));
+    now_us += 999 * 1000;
+    image_cache_sweep(c);
+    assert_true(has(c, &a, 'a'));
+    now_us += 500 * 1000;
+    image_cache_sweep(c);
+    assert_true(has(c, &a, 'a') && !has(c, &d, 'd'));   /* d was not used for longer than its age */
+    image_cache_free(c);
+    c = image_cache_new(0, 1000, &turned);
+    assert_false(put(c, &a, 1, 'a'));
+    assert_int_equal(image_cache_most(c, &a), 0);
+    image_cache_free(c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(only_the_same_tenant_and_image_finds_it),
+                                        cmocka_unit_test(nobody_changes_it), cmocka_unit_test(the_oldest_makes_room) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* image_cache.c - a short list under one lock, which nothing slow is done under: a copy is made before it is entered. */
+#include "workers/lease/image_cache.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "core/base/assert.h"
+#include "core/base/cleanup.h"
+#include "core/crypto/hash.h"
+#include "core/json/jsonvalue.h"
+#include "core/wire/type_run.h"
+
+struct entry {
+    uint8_t key[SHA256_BYTES];
+    int fd;
+    int64_t bytes, used_us;
+};
+
+struct image_cache {
+    const struct clock *clock;
+    int64_t most, age_us;
+    pthread_mutex_t lock;               /* of all below */
+    struct entry entries[IMAGE_CACHE_ENTRIES];
+    size_t n;
+    int64_t bytes;
+};
+
+struct image_cache *image_cache_new(int64_t bytes, int64_t age_ms, const struct clock *clock)
+{
+    struct image_cache *c = calloc(1, sizeof *c);
+    ASSERT(c);
+    *c = (struct image_cache){ .clock = clock, .most = bytes, .age_us = age_ms * 1000 };
+    pthread_mutex_init(&c->lock, NULL);
+    return c;
+}
+
+static void drop(struct image_cache *c, size_t i)
+{
+    close(c->entries[i].fd);
+    c->bytes -= c->entries[i].bytes;
+    c->entries[i] = c->entries[--c->n];
+}
+
+void image_cache_free(struct image_cache *c)
+{
+    if (!c)
+        return;
+    while (c->n)
+        drop(c, c->n - 1);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+}
+
+static const struct lease_input *image_of(const struct lease_grant *g)
+{
+    const struct lease_input *in = g->inputs.items;
+    for (size_t i = 0; i < lease_grant_files(g); i++)
+        if (str_eq_c(in[i].name, RUN_IMAGE_INPUT) && in[i].sha256.len)
+            return &in[i];
+    return NULL;
+}
+
+/* Tenant, archive, and which image of it: an environment without a digest means the only one. */
+static bool key_of(const struct lease_grant *g, uint8_t ret[SHA256_BYTES])
+{
+    CLEANUP(arena_freep) struct arena *a = arena_new((size_t)4 << 20);
+    const struct lease_input *in = image_of(g);
+    const struct jval *spec;
+    struct run_environment env;
+    struct sha256 s;
+    if (!in || jval_parse(a, g->spec.text, 8, &spec, NULL) != ERR_OK ||
+        !run_environment(jval_str(jval_get(spec, "environment")), &env))
+        return false;
+    sha256_init(&s);
+    sha256_add(&s, g->tenant_id.b, sizeof g->tenant_id.b);
+    sha256_add(&s, in->sha256.ptr, in->sha256.len);
+    sha256_add(&s, env.digest.ptr, env.digest.len);
+    sha256_final(&s, ret);
+    return true;
+}
+
+int image_cache_take(struct image_cache *c, const struct lease_grant *g)
+{
+    uint8_t key[SHA256_BYTES];
+    int fd = -1;
+    if (!c || !c->most || !key_of(g, key))
+        return -1;
+    pthread_mutex_lock(&c->lock);
+    for (size_t i = 0; i < c->n && fd < 0; i++)
+        if (!memcmp(c->entries[i].key, key, sizeof key)) {
+            fd = fcntl(c->entries[i].fd, F_DUPFD_CLOEXEC, 0);
+            c->entries[i].used_us = clock_mono_us(c->clock);
+        }
+    pthread_mutex_unlock(&c->lock);
+    return fd;
+}
+
+int64_t image_cache_most(const struct image_cache *c, const struct lease_grant *g)
+{
+    return c && image_of(g) ? c->most : 0;
+}
+
+static bool copy(int from, int to, int64_t bytes)
+{
+    char room[1 << 16];
+    for (off_t at = 0; at < bytes;) {
+        const ssize_t n = pread(from, room, sizeof room, at);
+        if (n <= 0 || write(to, room, (size_t)n) != n)
+            return false;
+        at += n;
+    }
+    return true;
+}
+
+/* The newest stays; room is made by those that were used least lately. */
+static void enter(struct image_cache *c, const struct entry *e)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (!memcmp(c->entries[i].key, e->key, sizeof e->key)) {
+            drop(c, i);
+            break;
+        }
+    while (c->n == IMAGE_CACHE_ENTRIES || (c->n && c->bytes + e->bytes > c->most)) {
+        size_t oldest = 0;
+        for (size_t i = 1; i < c->n; i++)
+            if (c->entries[i].used_us < c->entries[oldest].used_us)
+                oldest = i;
+        drop(c, oldest);
+    }
+    c->entries[c->n++] = *e;
+    c->bytes += e->bytes;
+}
+
+bool image_cache_put(struct image_cache *c, const struct lease_grant *g, int fd)
+{
+    struct stat st;
+    struct entry e = { .fd = -1 };
+    if (!c || fstat(fd, &st) != 0 || st.st_size <= 0 || st.st_size > c->most || !key_of(g, e.key))
+        return false;
+    e.fd = memfd_create("image", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (e.fd < 0 || !copy(fd, e.fd, st.st_size) ||
+        fcntl(e.fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) != 0) {
+        fd_closep(&e.fd);
+        return false;
+    }
+    e.bytes = st.st_size;
+    pthread_mutex_lock(&c->lock);
+    e.used_us = clock_mono_us(c->clock);
+    enter(c, &e);
+    pthread_mutex_unlock(&c->lock);
+    return true;
+}
+
+void image_cache_sweep(struct image_cache *c)
+{
+    if (!c)
+        return;
+    pthread_mutex_lock(&c->lock);
+    const int64_t oldest_us = clock_mono_us(c->clock) - c->age_us;
+    for (size_t i = c->n; i-- > 0;)
+        if (c->entries[i].used_us < oldest_us)
+            drop(c, i);
+    pthread_mutex_unlock(&c->lock);
+}
