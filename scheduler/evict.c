@@ -48,7 +48,16 @@ static const struct stmt evict_suspended = { .name = "evict_suspended", .params 
     "       AND a.evict_until IS NULL\n"
     "  LEFT JOIN priority_class c ON c.class = j.class\n"
     " WHERE j.suspend_requested AND j.ended IS NULL AND NOT j.cancel_requested ORDER BY a.tenant_id, a.job_id LIMIT $1" };
-const struct stmt *const evict_stmts[] = { &evict_many, &evict_stopped, &evict_suspended, NULL };
+struct machine_row { struct uuid node_id; };
+SCHEMA_OF(machine_row, "A machine of an attempt", FIELD(machine_row, node_id, 0, .doc = "Machine"));
+/* All machines of what was told: each is to hear it at once. */
+static const struct stmt evict_machines = { .name = "evict_machines", .params = "UUi", .row = &machine_row_schema,
+                                              .card = CARD_MANY, .sql =
+    "SELECT DISTINCT h.node_id FROM unnest($1, $2) AS i(tenant_id, attempt_id)\n"
+    "  JOIN machine_hold h ON h.tenant_id = i.tenant_id AND h.attempt_id = i.attempt_id LIMIT $3" };
+const struct stmt *const evict_stmts[] = { &evict_many, &evict_machines, &evict_stopped, &evict_suspended, NULL };
+
+enum { MACHINES_MAX = 1 << 20 };
 
 static int by_job(const void *a, const void *b)
 {
@@ -89,7 +98,6 @@ static enum errc tell(struct work *w, struct line *l, size_t n, struct slice *re
 {
     struct job_move *m = ARENA_ARRAY(w->arena, struct job_move, n + 1);
     struct audit_event *evs = ARENA_ARRAY(w->arena, struct audit_event, n + 1);
-    struct uuid *nodes = ARENA_ARRAY(w->arena, struct uuid, n + 1);
     struct lease_wakes k = { .jobs = ARENA_ARRAY(w->arena, struct uuid, n + 1) };
     struct audit_rows rows;
     struct slice moved;
@@ -106,7 +114,6 @@ static enum errc tell(struct work *w, struct line *l, size_t n, struct slice *re
     TRY(job_apply(w->tx, m, n, &moved, e));
     for (size_t i = 0; i < moved.n; i++) {
         l[i] = l[((const int64_t *)moved.items)[i]];
-        nodes[i] = l[i].node_id;
         k.jobs[k.njobs++] = l[i].job_id;
     }
     if (moved.n)
@@ -115,8 +122,9 @@ static enum errc tell(struct work *w, struct line *l, size_t n, struct slice *re
                                           A_STRS_OF(l, moved.n, why)), false);
     lease_wake_after_commit(w, &k);
     metrics_add(M_preemptions_total, (double)moved.n);
-    *ret_nodes = (struct slice){ nodes, moved.n };
-    return ERR_OK;
+    return moved.n ? db_many(w->tx, &evict_machines, ARGS(A_UUIDS_OF(l, moved.n, tenant_id), A_UUIDS_OF(l, moved.n, attempt_id),
+                                                          A_I64(MACHINES_MAX)), ret_nodes, MACHINES_MAX, e)
+                   : ERR_OK;
 }
 
 enum errc evict_apply(struct work *w, const struct snapshot *s, const struct preemption *p, struct holders h,

@@ -140,10 +140,10 @@ static enum errc plan_pass(const struct app *app, struct arena *a, bool is_deep,
         TRY(backfill_before(&w, &s, &ends, e));
     plan_from(app, explains ? CYCLE_EXPLAINS : CYCLE_DEEP, &s, a, &p);
     if (explains)
-        TRY(backfill_after(&w, &s, &p, ends, e));
-    if (explains)
         TRY(evict_pass(&w, &s, &p, &told, e));
     cycle_ring_keep(app->cycles);
+    if (explains)
+        TRY(backfill_after(&w, &s, &p, ends, e));
     loop_wake_nodes(app, told);
     if (s.claims)
         claims_untake(s.claims, &s);

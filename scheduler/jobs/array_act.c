@@ -58,7 +58,7 @@ struct holder { struct uuid node_id; };
 SCHEMA_OF(holder, "A machine that runs one", FIELD(holder, node_id, 0, .doc = "The machine"));
 static const struct stmt act_holders = { .name = "array_act_holders", .params = "uUi", .row = &holder_schema, .card = CARD_MANY,
     .sql =
-    "SELECT DISTINCT node_id FROM attempt WHERE tenant_id = $1 AND job_id = ANY ($2) AND live LIMIT $3" };
+    "SELECT DISTINCT node_id FROM machine_hold WHERE tenant_id = $1 AND job_id = ANY ($2) LIMIT $3" };
 
 const struct stmt *const array_act_stmts[] = { &act_lock, &act_pause, &act_cancel, &act_retry, &act_jobs, &act_ask_cancel,
                                                &act_ask_suspend, &act_holders, NULL };

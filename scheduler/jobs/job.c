@@ -235,25 +235,26 @@ enum errc job_events(struct work *w, struct uuid job_id, int64_t after_version, 
     return job_repo_events(w->tx, w->tenant_id, job_id, after_version, limit, ret, e);
 }
 
-struct node_wake { struct redis_client *redis; struct uuid node_id; };
+struct node_wake { struct redis_client *redis; struct slice nodes; };
 
-static void wake_node(void *ctx)
+static void wake_nodes(void *ctx)
 {
     const struct node_wake *k = ctx;
     char channel[sizeof WAKE_NODE_PREFIX + UUID_HEX] = WAKE_NODE_PREFIX;
-    hex_encode(k->node_id.b, 16, channel + sizeof WAKE_NODE_PREFIX - 1);
-    wake_publish(k->redis, str_c(channel), STR("1"));
+    for (size_t i = 0; i < k->nodes.n; i++) {
+        hex_encode(((const struct uuid *)k->nodes.items)[i].b, 16, channel + sizeof WAKE_NODE_PREFIX - 1);
+        wake_publish(k->redis, str_c(channel), STR("1"));
+    }
 }
 
-/* The machine that runs the job asks at once what it is to stop, instead of hearing it with its next report. */
-static enum errc tell_holder(struct work *w, struct uuid job_id, struct err *e)
+/* The machines that run the job ask at once what they are to stop, instead of hearing it with their next report. */
+static enum errc tell_holders(struct work *w, struct uuid job_id, struct err *e)
 {
     struct node_wake *k = ARENA_NEW(w->arena, struct node_wake);
-    bool found;
     k->redis = w->app->redis;
-    TRY(job_repo_holder(w->tx, w->tenant_id, job_id, &k->node_id, &found, e));
-    if (found)
-        db_after_commit(w->tx, wake_node, k);
+    TRY(job_repo_holders(w->tx, w->tenant_id, job_id, &k->nodes, e));
+    if (k->nodes.n)
+        db_after_commit(w->tx, wake_nodes, k);
     return ERR_OK;
 }
 
@@ -268,7 +269,7 @@ enum errc job_cancel(struct work *w, struct uuid job_id, struct job *ret, struct
         return FAIL(e, CONFLICT, "The job has ended already (%s)", job_state_names[ret->state]);
     }
     if (!job_state_waits((enum job_state)ret->state))
-        return tell_holder(w, job_id, e);
+        return tell_holders(w, job_id, e);
     struct job_move m = { .tenant_id = w->tenant_id, .job_id = job_id, .event = JE_CANCEL, .version = ret->version, .fence = JOB_ANY_FENCE,
                           .message = STR("Cancelled before it started") };
     TRY(job_apply(w->tx, &m, 1, &moved, e));

@@ -3,6 +3,7 @@
  * serves many tenants there; everything else runs in the scope of one tenant. */
 #include "scheduler/jobs/job_repo.h"
 #include "core/db/tx.h"
+#include "core/wire/lease_wire.h"
 #include "scheduler/jobs/dependency.h"
 
 SCHEMA_EXTERN(job, "A job and where it is in its life",
@@ -88,9 +89,9 @@ static const struct stmt job_cancel_request = { .name = "job_cancel_request", .p
 
 struct holder_row { struct uuid node_id; };
 SCHEMA_OF(holder_row, "Who runs a job", FIELD(holder_row, node_id, 0, .doc = "Machine"));
-static const struct stmt job_holder = { .name = "job_holder", .params = "uu", .row = &holder_row_schema,
-                                         .card = CARD_MAYBE, .sql =
-    "SELECT node_id FROM attempt WHERE tenant_id = $1 AND job_id = $2 AND live ORDER BY fence DESC LIMIT 1" };
+static const struct stmt job_holder = { .name = "job_holder", .params = "uui", .row = &holder_row_schema,
+                                         .card = CARD_MANY, .sql =
+    "SELECT node_id FROM machine_hold WHERE tenant_id = $1 AND job_id = $2 LIMIT $3" };
 
 struct guard_row { int64_t ord; struct str verdict, message; };
 SCHEMA_OF(guard_row, "A submission that is refused", FIELD(guard_row, ord, 0, .doc = "Which"),
@@ -330,12 +331,9 @@ enum errc job_repo_events(struct db_tx *tx, struct uuid tenant, struct uuid job_
     return db_many(tx, &job_events_stmt, ARGS(A_UUID(tenant), A_UUID(job_id), A_I64(after), A_I64(limit)), ret, (size_t)limit, e);
 }
 
-enum errc job_repo_holder(struct db_tx *tx, struct uuid tenant, struct uuid job_id, struct uuid *ret, bool *found, struct err *e)
+enum errc job_repo_holders(struct db_tx *tx, struct uuid tenant, struct uuid job_id, struct slice *ret, struct err *e)
 {
-    struct holder_row r;
-    TRY(db_maybe(tx, &job_holder, ARGS(A_UUID(tenant), A_UUID(job_id)), &r, found, e));
-    *ret = *found ? r.node_id : (struct uuid){ 0 };
-    return ERR_OK;
+    return db_many(tx, &job_holder, ARGS(A_UUID(tenant), A_UUID(job_id), A_I64(GANG_NODES_MAX)), ret, GANG_NODES_MAX, e);
 }
 
 enum errc job_repo_cancel_request(struct db_tx *tx, struct uuid tenant, struct uuid job_id, struct job *ret, bool *found, struct err *e)

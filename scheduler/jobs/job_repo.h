@@ -15,9 +15,9 @@ enum errc job_repo_get_many(struct db_tx *tx, const struct uuid *tenants, const 
                             struct err *e) MUST_CHECK;
 enum errc job_repo_events(struct db_tx *tx, struct uuid tenant, struct uuid job_id, int64_t after, int64_t limit, struct slice *ret,
                           struct err *e) MUST_CHECK;
-/* The machine that runs the job; found false: none does. */
-enum errc job_repo_holder(struct db_tx *tx, struct uuid tenant, struct uuid job_id, struct uuid *ret, bool *found,
-                          struct err *e) MUST_CHECK;
+/* The machines that run the job: struct uuid. */
+enum errc job_repo_holders(struct db_tx *tx, struct uuid tenant, struct uuid job_id, struct slice *ret,
+                           struct err *e) MUST_CHECK;
 /* Sets cancel_requested on a live job; found false: it has ended or does not exist. */
 enum errc job_repo_cancel_request(struct db_tx *tx, struct uuid tenant, struct uuid job_id, struct job *ret, bool *found,
                                       struct err *e) MUST_CHECK;

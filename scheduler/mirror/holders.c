@@ -22,12 +22,18 @@ SCHEMA_OF(snap_holder, "A running attempt whose class may be preempted",
     FIELD(snap_holder, grace_s, 0), FIELD(snap_holder, min_runtime_s, 0), FIELD(snap_holder, ran_ms, 0),
     FIELD(snap_holder, lost_ms, 0), FIELD(snap_holder, preempted, 0), FIELD(snap_holder, is_leaving, 0),
     FIELD(snap_holder, leaves_for, 0), FIELD(snap_holder, project_id, 0), FIELD(snap_holder, queue, 0),
-    FIELD(snap_holder, submitted_at, 0));
-/* Serving jobs stay: who asks a deployment is not to be cut off by a training. Who runs on several machines stays
- * too: room is made on one. */
+    FIELD(snap_holder, submitted_at, 0), FIELD(snap_holder, rank, 0), FIELD(snap_holder, all_slots, 0),
+    FIELD(snap_holder, all_gpus, 0));
+/* Serving jobs stay: who asks a deployment is not to be cut off by a training. */
 static const struct stmt holders_all = { .name = "holders", .params = "i", .row = &snap_holder_schema, .card = CARD_MANY, .sql =
-    "SELECT a.tenant_id, a.job_id, a.attempt_id, a.node_id, a.fence, a.slots, a.gpus, a.cpu_milli, a.memory_bytes, a.gpu_milli,\n"
-    "       a.devices, c.value AS class_value, j.priority, c.grace_s, c.min_runtime_s,\n"
+    "SELECT a.tenant_id, a.job_id, a.attempt_id, coalesce(m.node_id, a.node_id) AS node_id, a.fence,\n"
+    "       coalesce(m.slots, a.slots) AS slots, coalesce(m.gpus, a.gpus) AS gpus,\n"
+    "       coalesce(m.cpu_milli, a.cpu_milli) AS cpu_milli,\n"
+    "       coalesce(m.memory_bytes, a.memory_bytes) AS memory_bytes, coalesce(m.gpu_milli, a.gpu_milli) AS gpu_milli,\n"
+    "       coalesce(m.devices, a.devices) AS devices, coalesce(m.rank, 0) AS rank,\n"
+    "       CASE WHEN a.nodes > 1 THEN a.slots ELSE 0 END AS all_slots,\n"
+    "       CASE WHEN a.nodes > 1 THEN a.gpus ELSE 0 END AS all_gpus,\n"
+    "       c.value AS class_value, j.priority, c.grace_s, c.min_runtime_s,\n"
     "       (extract(epoch FROM clock_timestamp() - a.started_at) * 1000)::bigint AS ran_ms,\n"
     "       (extract(epoch FROM clock_timestamp() - \n"
     "         greatest(a.started_at, checkpoint_kept_at(a.tenant_id, a.job_id))) * 1000)::bigint AS lost_ms,\n"
@@ -38,8 +44,9 @@ static const struct stmt holders_all = { .name = "holders", .params = "i", .row 
     "       coalesce(a.evict_for, a.job_id) AS leaves_for, j.project_id, j.queue, j.submitted_at\n"
     "  FROM attempt a JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id\n"
     "  JOIN priority_class c ON c.class = j.class AND c.preemptible\n"
-    " WHERE a.live AND a.nodes = 1 AND a.state = 'RUNNING' AND NOT job_stays(j.kind) AND NOT j.cancel_requested\n"
-    " ORDER BY a.attempt_id LIMIT $1" };
+    "  LEFT JOIN attempt_member m ON a.nodes > 1 AND m.tenant_id = a.tenant_id AND m.attempt_id = a.attempt_id AND m.live\n"
+    " WHERE a.live AND a.state = 'RUNNING' AND NOT job_stays(j.kind) AND NOT j.cancel_requested\n"
+    " ORDER BY a.attempt_id, rank LIMIT $1" };
 
 const struct stmt *const holders_stmts[] = { &holders_any, &holders_all, NULL };
 

@@ -201,7 +201,7 @@ static bool can_be_booked(const struct snap_job *j)
 
 static bool waits_for_room(const struct waiting *w)
 {
-    return str_eq(w->reason, STR("Resources")) || str_eq(w->reason, STR("QuotaExceeded"));
+    return str_eq(w->reason, STR("Resources")) || str_eq(w->reason, STR("QuotaExceeded")) || str_eq(w->reason, STR("Preempting"));
 }
 
 bool backfill_wanted(const struct snapshot *s, const struct plan *p)

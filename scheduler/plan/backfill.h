@@ -29,5 +29,5 @@ bool backfill_wanted(const struct snapshot *s, const struct plan *p);
 /* Before placement_plan of s, whose bookings and now_us are set: all are counted anew; one whose job does not wait any more, or
  * whose machines will not be free, ends. */
 void backfill_renew(struct snapshot *s, struct ends e, struct arena *a);
-/* After placement_plan, while its claims are kept: new bookings, and when they start in the words of those who have one. */
+/* After placement_plan and preempt_plan: new bookings, and when they start in the words of those who have one. */
 void backfill_plan(struct snapshot *s, struct plan *p, struct ends e, struct arena *a);

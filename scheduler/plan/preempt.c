@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* preempt.c - jobs in their order, each over the machines that it may use; what leaves already counts as free to come. */
 #include "scheduler/plan/preempt_int.h"
+#include "scheduler/plan/bookings.h"
 #include "scheduler/plan/order.h"
 #include "scheduler/plan/reclaim.h"
 #include "scheduler/plan/sight.h"
@@ -58,7 +59,7 @@ static void begin(struct choice *c)
         if (!p)
             continue;                   /* its machine takes no work now */
         if (c->h.items[i].is_leaving)
-            choice_leave(c, i);
+            choice_leave_one(c, i);
         c->next[i] = c->first[p->node];
         c->first[p->node] = i + 1;
     }
@@ -128,11 +129,8 @@ static bool make_room(struct choice *c, size_t job, struct claims *claims, int64
     if (!claims_put(claims, &k))
         return false;
     for (size_t i = 0; i < best.n; i++) {
-        struct snap_holder *h = &c->h.items[best.items[i]];
         choice_leave(c, best.items[i]);
-        h->is_leaving = true;
-        h->leaves_for = j->job_id;
-        c->ret->evictions.items[c->ret->evictions.n++] = (struct eviction){ job, best.items[i] };
+        choice_send(c, job, best.items[i]);
     }
     choice_book(c, j, best.node);
     return true;
@@ -169,7 +167,7 @@ static size_t candidates(struct choice *c, const struct plan *p, struct claims *
         if (!str_eq(x->reason, STR("Resources")) && !str_eq(x->reason, STR("QuotaExceeded")))
             continue;
         const struct snap_job *j = &c->s->jobs.items[x->job];
-        if (snap_job_nodes(j) > 1)      /* room is made on one machine alone */
+        if (snap_job_nodes(j) > 1 && (!c->s->bookings || snap_job_nodes(j) > BOOKING_SEATS_MAX))
             continue;
         if (!claims_find(claims, j->tenant_id, j->job_id) && !has_below(c, j))
             continue;
@@ -192,10 +190,13 @@ void preempt_plan(struct snapshot *s, const struct plan *p, struct holders h, st
     begin(&c);
     const size_t n = candidates(&c, p, claims, jobs, wait);
     c.looks = 0;
-    for (size_t i = 0; i < n; i++)
-        is_made[jobs[i]] = goes_on(&c, &s->jobs.items[jobs[i]], claims, now_us);
     for (size_t i = 0; i < n; i++) {
-        if (is_made[jobs[i]] || make_room(&c, jobs[i], claims, now_us))
+        const struct snap_job *j = &s->jobs.items[jobs[i]];
+        is_made[jobs[i]] = snap_job_nodes(j) > 1 ? preempt_gang_goes_on(&c, j) : goes_on(&c, j, claims, now_us);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const bool is_gang = snap_job_nodes(&s->jobs.items[jobs[i]]) > 1;
+        if (is_made[jobs[i]] || (is_gang ? preempt_gang_make_room(&c, jobs[i]) : make_room(&c, jobs[i], claims, now_us)))
             ret->waits.items[ret->waits.n++] = wait[jobs[i]];
     }
 }

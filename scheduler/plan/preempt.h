@@ -12,20 +12,20 @@
  * lower value
  * Each of these strictly falls from who goes first to who makes room, so no two jobs send each other away.
  * Of one machine as few go as make room there: borrowers first, then the lowest class and the least work since a checkpoint;
- * machines
- * are compared the same way. Where a machine has room and only a quota rule stands before the job, those who hold its quota in
- * that
- * zone go, wherever they run. Those who are not needed stay, and at last each one's reason is judged again with the others
- * gone. If all
- * that may go would not make room, nobody goes. Room that is about to be free belongs to the job that it is made for: a claim
- * (claims.h). Pure: the same pictures give the same choice; memory from the arena. */
+ * machines are compared the same way. Where a machine has room and only a quota rule stands before the job, those who hold its
+ * quota in that zone go, wherever they run. For a job on several machines those are chosen for each machine alone, the cheapest
+ * machines of one kind are taken (preempt_gang.c), and a booking keeps them for it. Those who are not needed stay, and at last
+ * each one's reason is judged again with the others gone. If all that may go would not make room, nobody goes. Room that is
+ * about to be free belongs to the job that it is made for: a claim (claims.h). Pure: the same pictures give the same choice;
+ * memory from the arena. */
 #pragma once
 #include "scheduler/plan/claims.h"
 #include "scheduler/plan/snapshot.h"
 
 enum { PREEMPTIONS_MAX = 3, PREEMPT_JOBS_MAX = 64, PREEMPT_LOOKS_MAX = 2000000 };
 
-/* An attempt that runs and whose class is preemptible. */
+/* An attempt that runs and whose class is preemptible; one on several machines has a row for each, which go together and stand
+ * one after the other. */
 struct snap_holder {
     struct uuid tenant_id, job_id, attempt_id, node_id;
     int64_t fence, slots, gpus, cpu_milli, memory_bytes, gpu_milli;
@@ -38,6 +38,8 @@ struct snap_holder {
     struct uuid project_id;
     struct str queue;
     struct timestamp submitted_at;
+    int64_t rank;                       /* of its machines: 0 is the first, where its tenant's quota is counted */
+    int64_t all_slots, all_gpus;        /* of all of them together; 0: it has one */
 };
 struct holders { struct snap_holder *items; size_t n; };
 

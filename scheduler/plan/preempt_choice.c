@@ -23,10 +23,20 @@ bool preempt_goes_before(const struct snap_job *j, const struct snap_holder *h)
     return uuid_eq(j->tenant_id, h->tenant_id) && j->class_value > h->class_value;
 }
 
+static int64_t all_slots_of(const struct snap_holder *h)
+{
+    return h->all_slots ? h->all_slots : h->slots;
+}
+
+static int64_t all_gpus_of(const struct snap_holder *h)
+{
+    return h->all_slots ? h->all_gpus : h->gpus;
+}
+
 /* Who goes first; positive: x stays longer. Work that would be lost weighs by what it was done with. */
 static int64_t lost_of(const struct snap_holder *h)
 {
-    return h->lost_ms * (h->gpus ? h->gpus : h->slots);
+    return h->lost_ms * (h->gpus ? all_gpus_of(h) : all_slots_of(h));
 }
 
 static int leaves_after(const struct snap_holder *x, const struct snap_holder *y)
@@ -55,8 +65,8 @@ static struct rule_ask holder_rule_ask(const struct choice *c, size_t holder)
 {
     const struct snap_holder *h = &c->h.items[holder];
     const struct snap_node *n = c->at[holder] == SIZE_MAX ? NULL : &c->rooms[c->at[holder]];
-    return (struct rule_ask){ h->tenant_id, h->project_id, h->queue, n ? n->flavor : STR_NULL, n ? n->zone : STR_NULL, h->slots,
-                              h->gpus };
+    return (struct rule_ask){ h->tenant_id, h->project_id, h->queue, n ? n->flavor : STR_NULL, n ? n->zone : STR_NULL,
+                              all_slots_of(h), all_gpus_of(h) };
 }
 
 bool choice_same_queue(const struct snap_job *j, const struct snap_holder *h)
@@ -64,8 +74,7 @@ bool choice_same_queue(const struct snap_job *j, const struct snap_holder *h)
     return uuid_eq(j->tenant_id, h->tenant_id) && uuid_eq(j->project_id, h->project_id) && str_eq(j->queue, h->queue);
 }
 
-/* Whether it may go for the job, as things stand in the book. */
-static bool may_go(struct choice *c, const struct snap_job *j, const struct snap_node *n, size_t holder)
+bool choice_may_go(struct choice *c, const struct snap_job *j, const struct snap_node *n, size_t holder)
 {
     const struct snap_holder *h = &c->h.items[holder];
     const struct rule_ask ask = sight_rule_ask(&c->s->tenants.items[j->tenant], j, n), held = holder_rule_ask(c, holder);
@@ -105,8 +114,8 @@ static void try_gone(struct choice *c, struct trial *t, size_t holder, bool is_g
     else if (c->at[holder] == t->node)
         snap_node_take(&t->room, &a, (uint64_t)h->devices);
     if (uuid_eq(h->tenant_id, t->j->tenant_id)) {
-        t->slots += sign * h->slots;
-        t->gpus += sign * h->gpus;
+        t->slots += sign * all_slots_of(h);
+        t->gpus += sign * all_gpus_of(h);
     }
     (is_gone ? rulebook_give : rulebook_take)(&c->book, &held);
     (is_gone ? rulebook_give : rulebook_take)(&c->runs, &held);
@@ -117,6 +126,8 @@ bool choice_fits(const struct choice *c, const struct snap_job *j, const struct 
     const struct snap_tenant *t = &c->s->tenants.items[j->tenant];
     const struct ask a = snap_job_ask(j);
     struct rule_ask ask = sight_rule_ask(t, j, n);
+    if (snap_job_nodes(j) > 1)          /* quota: when all its machines are known */
+        return snap_node_fits(n, &a);
     return snap_node_fits(n, &a) && c->slots[j->tenant] - slots + j->slots <= t->slots_limit &&
            (!j->gpus || c->gpus[j->tenant] - gpus + j->gpus <= t->gpus_limit) &&
            (!t->guarded || !rulebook_refuses(&c->book, &ask));
@@ -141,7 +152,7 @@ static bool prune(struct choice *c, struct trial *t, size_t *items, size_t *n)
     }
     for (size_t i = 0; i < *n && is_good; i++) {
         try_gone(c, t, items[i], false);
-        is_good = may_go(c, t->j, &c->rooms[t->node], items[i]);
+        is_good = choice_may_go(c, t->j, &c->rooms[t->node], items[i]);
         try_gone(c, t, items[i], true);
     }
     return is_good && *n && trial_fits(c, t);
@@ -155,7 +166,7 @@ static bool choose_of(struct choice *c, const struct snap_job *j, size_t node, s
     bool fit = false;
     qsort_r(ret->items, n, sizeof *ret->items, by_leaving, c);
     for (size_t i = 0; i < n && !fit; i++) {
-        if (!may_go(c, j, &c->rooms[node], ret->items[i]))      /* what it borrowed is back already */
+        if (!choice_may_go(c, j, &c->rooms[node], ret->items[i]))      /* what it borrowed is back already */
             continue;
         try_gone(c, &t, ret->items[i], true);
         ret->items[few++] = ret->items[i];
@@ -177,7 +188,7 @@ bool choice_on(struct choice *c, const struct snap_job *j, size_t node, struct v
 {
     size_t n = 0;
     for (size_t i = c->first[node]; i; i = c->next[i - 1], c->looks++)
-        if (may_go(c, j, &c->rooms[node], i - 1))
+        if (choice_may_go(c, j, &c->rooms[node], i - 1))
             ret->items[n++] = i - 1;
     return n && choose_of(c, j, node, n, ret);
 }
@@ -186,7 +197,8 @@ bool choice_in_zone(struct choice *c, const struct snap_job *j, size_t node, str
 {
     size_t n = 0;
     for (size_t i = 0; i < c->h.n; i++, c->looks++)
-        if (c->at[i] != SIZE_MAX && str_eq(c->rooms[c->at[i]].zone, c->rooms[node].zone) && may_go(c, j, &c->rooms[node], i))
+        if (c->at[i] != SIZE_MAX && !c->h.items[i].rank && str_eq(c->rooms[c->at[i]].zone, c->rooms[node].zone) &&
+            choice_may_go(c, j, &c->rooms[node], i))
             ret->items[n++] = i;
     return n && choose_of(c, j, node, n, ret);
 }
@@ -215,18 +227,73 @@ void choice_book(struct choice *c, const struct snap_job *j, size_t node)
     rulebook_take(&c->book, &ask);
 }
 
-void choice_leave(struct choice *c, size_t holder)
+static void change_room(struct choice *c, size_t holder, bool is_gone)
 {
     const struct snap_holder *h = &c->h.items[holder];
     const struct ask a = holder_ask(h);
-    const struct rule_ask held = holder_rule_ask(c, holder);
-    const int64_t t = snap_tenant_find(c->s, h->tenant_id);
-    rulebook_give(&c->book, &held);
-    rulebook_give(&c->runs, &held);
     if (c->at[holder] != SIZE_MAX)
-        snap_node_give(&c->rooms[c->at[holder]], &a, (uint64_t)h->devices);
+        (is_gone ? snap_node_give : snap_node_take)(&c->rooms[c->at[holder]], &a, (uint64_t)h->devices);
+}
+
+static void change_quota(struct choice *c, size_t holder, bool is_gone)
+{
+    const struct snap_holder *h = &c->h.items[holder];
+    const struct rule_ask held = holder_rule_ask(c, holder);
+    const int64_t t = snap_tenant_find(c->s, h->tenant_id), sign = is_gone ? 1 : -1;
+    (is_gone ? rulebook_give : rulebook_take)(&c->book, &held);
+    (is_gone ? rulebook_give : rulebook_take)(&c->runs, &held);
     if (t >= 0) {
-        c->slots[t] -= h->slots;
-        c->gpus[t] -= h->gpus;
+        c->slots[t] -= sign * all_slots_of(h);
+        c->gpus[t] -= sign * all_gpus_of(h);
     }
+}
+
+/* The rows of its attempt: [*from, returned). */
+static size_t rows_of(const struct choice *c, size_t holder, size_t *from)
+{
+    const struct uuid id = c->h.items[holder].attempt_id;
+    size_t end = holder + 1;
+    *from = holder;
+    while (*from > 0 && c->h.items[holder].all_slots && uuid_eq(c->h.items[*from - 1].attempt_id, id))
+        --*from;
+    while (end < c->h.n && c->h.items[holder].all_slots && uuid_eq(c->h.items[end].attempt_id, id))
+        end++;
+    return end;
+}
+
+static void change_attempt(struct choice *c, size_t holder, bool is_gone)
+{
+    size_t from;
+    const size_t end = rows_of(c, holder, &from);
+    change_quota(c, from, is_gone);
+    for (size_t i = from; i < end; i++)
+        change_room(c, i, is_gone);
+}
+
+void choice_leave(struct choice *c, size_t holder)
+{
+    change_attempt(c, holder, true);
+}
+
+void choice_stay(struct choice *c, size_t holder)
+{
+    change_attempt(c, holder, false);
+}
+
+void choice_leave_one(struct choice *c, size_t holder)
+{
+    change_room(c, holder, true);
+    if (!c->h.items[holder].rank)
+        change_quota(c, holder, true);
+}
+
+void choice_send(struct choice *c, size_t job, size_t holder)
+{
+    size_t from;
+    const size_t end = rows_of(c, holder, &from);
+    for (size_t i = from; i < end; i++) {
+        c->h.items[i].is_leaving = true;
+        c->h.items[i].leaves_for = c->s->jobs.items[job].job_id;
+    }
+    c->ret->evictions.items[c->ret->evictions.n++] = (struct eviction){ job, from };
 }

@@ -16,7 +16,7 @@ SIZED(snap_job, 368);
 SIZED(rule, 144);
 SIZED(rule_queue, 80);
 SIZED(claim, 304);
-SIZED(snap_holder, 240);
+SIZED(snap_holder, 264);
 
 const char *const cycle_kind_names[] = { "quick", "deep", "explains", NULL };
 
@@ -118,7 +118,8 @@ static const struct column holder_columns[] = { C(tenant_id), C(job_id), C(attem
     C(gpus, .min = 0, .max = INT32_MAX), C(cpu_milli, AMOUNT), C(memory_bytes, AMOUNT), C(gpu_milli, .min = 0, .max = INT32_MAX),
     C(devices), C(class_value, AMOUNT), C(priority, AMOUNT), C(grace_s, AMOUNT), C(min_runtime_s, .min = 0, .max = INT32_MAX),
     C(ran_ms, AMOUNT), C(lost_ms, AMOUNT), C(preempted, AMOUNT), C(is_leaving), C(leaves_for), C(project_id), C(queue),
-    COLUMN_AS(snap_holder, submitted_at.us, "submitted_at_us") };
+    COLUMN_AS(snap_holder, submitted_at.us, "submitted_at_us"), C(rank, .min = 0, .max = NODES_MAX), C(all_slots, AMOUNT),
+    C(all_gpus, .min = 0, .max = INT32_MAX) };
 #undef C
 const struct table holder_table = TABLE("holders", snap_holder, holder_columns);
 

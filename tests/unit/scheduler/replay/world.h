@@ -271,10 +271,10 @@ static inline struct buf world_cycle(struct world *w, struct recorder *r, struct
     record_inputs(r, &head, &s, a);
     placement_plan(&s, a, p);
     record_plan(r, &s, p, a);
-    backfill_plan(&s, p, ends, a);
     record_holders(r, h, w->now);
     preempt_plan(&s, p, h, &w->claims, w->now, a, x);
     record_evictions(r, &s, p, h, x, &w->claims, a);
+    backfill_plan(&s, p, ends, a);
     world_apply(w, &s, p, x, h, of);
     struct buf b = record_take(r);
     tables_seal(b.ptr, b.len, FILE_HEAD);
