@@ -11,7 +11,7 @@
 #            tier of the tests (1 GB); not part of --all
 # --package  what makes Debian packages and tries them in a tree of their own, and promtool; not part of --all
 # --s3     Ceph with its radosgw, a real S3 store for the full tier of the tests (320 MB); not part of --all
-# --ha     HAProxy, Patroni and etcd, for the drills of a highly available site in the full tier; not part of --all
+# --ha     HAProxy, Patroni, etcd and nft, for the drills of a highly available site in the full tier; not part of --all
 # --all    all of the others (also the default)
 # --list   print the packages of the chosen groups and stop
 #
@@ -35,7 +35,7 @@ packages_torch=(python3-torch libopenblas0-pthread python3-numpy python3-sklearn
 # shellcheck disable=SC2034
 packages_s3=(ceph-mon ceph-mgr ceph-osd radosgw ceph-common)
 # shellcheck disable=SC2034
-packages_ha=(haproxy patroni etcd-server)
+packages_ha=(haproxy patroni etcd-server nftables)
 # shellcheck disable=SC2034
 packages_package=(debhelper lintian debootstrap prometheus)
 node_minimum=20.19.0

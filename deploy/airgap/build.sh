@@ -46,6 +46,8 @@ if [[ -z $debs ]]; then
     debs=$work/debs
     "$root/deploy/packages.sh" --out "$debs" >&2 || die 1 "the packages could not be built; the reason stands above"
 fi
+[[ -d $debs ]] || die 2 "there is no folder $debs"
+debs=$(cd "$debs" && pwd) # apt takes a name with a leading / for a file, and others for packages
 mapfile -t ours < <(find "$debs" -name '*.deb' -not -name '*-dbgsym_*' | sort)
 ((${#ours[@]})) || die 1 "no packages in $debs"
 version=$(dpkg-deb -f "${ours[0]}" Version)

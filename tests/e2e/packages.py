@@ -48,6 +48,11 @@ def install(tree, debs):
     assert "api.threads = 3" in tree.sh("cat /etc/falaj/api.conf")
 
 
+def footprint(tree, when):
+    for name in tree.daemons:
+        print("packages.py: %s, %s: %.1f MB resident, %.1f at most" % (name, when, *tree.memory_mb(name)))
+
+
 def use(tree):
     admin, tenant = servers(tree)
     for more, account in (("", "only root gives accounts away"), (" --uid-per-lease", "one for each lease")):
@@ -57,7 +62,9 @@ def use(tree):
         assert account in said, said
         if not more:
             tree.stop_one(WORKER)
+    footprint(tree, "idle")
     answer, label = main_job(tree, tenant)
+    footprint(tree, "after the main job")
     print(f"packages.py: a digit {label} was answered by {answer['outputs'][0]['data'][:10]}")
     timer = (tree.path / "lib/systemd/system/falaj-backup.timer").read_text()
     assert "OnCalendar=" in timer and (tree.path / "lib/systemd/system" / BACKUP).exists(), timer

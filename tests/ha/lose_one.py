@@ -12,6 +12,10 @@ Each round takes one part of site_ha.py away and, when jobs complete again, give
                           as long without writes as for one that is lost
   silent-leader, silent-api   frozen past their leases, then they go on
   redis                   kill -9; it comes back empty
+  link-api                the balancer reaches one falaj-api no more, for CUT_S; seconds count from the cut
+  link-machines           no machine reaches a falaj-api, for longer than a lease may be silent; seconds count from the mending
+  link-database           nobody reaches the primary, whose Patroni keeps its lead, as long; from the mending
+As root all of it runs in a network of its own, in which links can be cut.
 At the end: 0 accepted jobs lost, 0 done twice, 0 audit gaps, J1-J9. Exit status 0 only then."""
 import argparse, json, os, sys, threading, time
 
@@ -20,7 +24,7 @@ from drill import Load, check, settle
 from platform_falaj import Api, log, share, until
 from site_ha import TTL_S, Site, missing
 
-RECOVERY_MAX_S, TAKEOVER_S = 90, 5
+RECOVERY_MAX_S, TAKEOVER_S, CUT_S = 90, 5, 12
 LIMITS = {"leader": (1, TAKEOVER_S), "silent-leader": (1, TAKEOVER_S)}    # of what lose() returns
 PRIMARIES = ("primary", "silent-primary")
 
@@ -58,6 +62,35 @@ def lose(site, load, name, turn):
     return wrote, took, *([elected.after()] if elected else [])
 
 
+def cut(site, load, name, turn):
+    """As lose. A link that all need is mended first: until then nothing can be accepted, or done."""
+    at = {"link-api": site.api_ports[turn % 2], "link-machines": site.worker_port, "link-database": None}[name]
+    if at is None:
+        at = site.pg_ports[until("there is a primary", site.primary, 60) - 1]
+        until("and a synchronous standby", site.has_standby, 180)
+    site.cut(at)
+    began = time.time()
+    if name != "link-api":
+        time.sleep(CUT_S)
+        site.mend()
+        began = time.time()
+    load.submit(Api(site.url, load.token), {}, timeout=RECOVERY_MAX_S)
+    wrote = time.time() - began
+    load.probe(RECOVERY_MAX_S)
+    took = time.time() - began
+    if name == "link-api":
+        time.sleep(max(0, CUT_S - took))
+        site.mend()
+    return wrote, took
+
+
+def own_network():
+    """Goes on in a network namespace that has lo alone."""
+    if os.geteuid() == 0 and "FALAJ_HA_NETWORK" not in os.environ:
+        os.environ["FALAJ_HA_NETWORK"] = "own"
+        os.execvp("unshare", ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh", sys.executable, *sys.argv])
+
+
 class Elected(threading.Thread):
     """Looks when Patroni's other PostgreSQL became primary."""
 
@@ -76,14 +109,15 @@ class Elected(threading.Thread):
 
 
 NAMES = ("api", "keyd", "worker", "leader", "standby", "redis", "primary", "standby-db", "silent-api", "silent-leader",
-         "silent-primary")
+         "silent-primary", "link-api", "link-machines", "link-database")
 
 
 def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("--rounds", type=int, default=share("rounds of losing each part", 1, 5))
-    ap.add_argument("--only", default=",".join(NAMES))
+    ap.add_argument("--only", default=",".join(n for n in NAMES if os.geteuid() == 0 or not n.startswith("link-")))
     a = ap.parse_args()
+    own_network()
     if missing():
         raise SystemExit(f"lose_one.py needs the packages {', '.join(missing())}")
     site = Site()
@@ -91,7 +125,8 @@ def main():
     load, lost = Load(site.url, api.token), {}
     for name in a.only.split(","):
         for turn in range(a.rounds):
-            lost.setdefault(name, []).append(lose(site, load, name, turn))
+            took = (cut if name.startswith("link-") else lose)(site, load, name, turn)
+            lost.setdefault(name, []).append(took)
             wrote, took = lost[name][-1][:2]
             log(f"{name}: {wrote:.2f} s until a job was accepted, {took:.2f} s until one was done, {len(load.accepted)} in all")
     load.end()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """site_ha.py - Falaj as a company runs it, on loopback: two of everything that keeps state or answers, and what is around.
 
-    haproxy -- falaj-api 1, 2 -- falaj-keyd 1, 2 (one file of keys)
+    haproxy -- falaj-api 1, 2 -- falaj-keyd 1, 2 (one PKCS#11 token of SoftHSM)
     falaj-scheduler 1, 2; falaj-worker 1, 2; Redis (holds nothing that matters)
     etcd -- patroni 1, 2 -- PostgreSQL: a primary and a synchronous standby
 
@@ -13,7 +13,11 @@ import atexit, http.client, json, os, shutil, signal, socket, subprocess, tempfi
 from platform_falaj import BIN, Api, Platform, until
 
 PG_BIN, TTL_S = "/usr/lib/postgresql/15/bin", 20
-NEEDED = {"haproxy": "haproxy", "patroni": "patroni", "etcd": "etcd-server"}
+NEEDED = {"haproxy": "haproxy", "patroni": "patroni", "etcd": "etcd-server", "nft": "nftables"}
+SOFTHSM = "/usr/lib/softhsm/libsofthsm2.so"
+# A checked build tells of memory that SoftHSM loses.
+os.environ.setdefault("LSAN_OPTIONS", "print_suppressions=0:suppressions=" + os.path.abspath(
+    os.path.join(os.path.dirname(__file__), "../unit/keys/lsan.supp")))
 
 
 def missing():
@@ -43,9 +47,10 @@ def free_port():
 class Process:
     """One program of the site, under an account of its own, its words in a file."""
 
-    def __init__(self, site, name, argv, postmaster=None):
+    def __init__(self, site, name, argv, postmaster=None, env=None):
         self.site, self.name, self.argv, self.postmaster, self.proc = site, name, argv, postmaster, None
-        self.env = {**os.environ, **{f"FALAJ_{x}_PER_MINUTE": "0" for x in ("RATE_TENANT", "RATE_PRINCIPAL", "RATE_ADDRESS")}}
+        rates = {f"FALAJ_{x}_PER_MINUTE": "0" for x in ("RATE_TENANT", "RATE_PRINCIPAL", "RATE_ADDRESS")}
+        self.env = {**os.environ, **(env or {}), **rates}
         self.log_path = os.path.join(site.logs, name + ".log")
         site.processes[name] = self
 
@@ -103,13 +108,13 @@ class Site:
         os.chmod(path, 0o600)
         return path
 
-    def add(self, name, *argv, postmaster=None):
-        return Process(self, name, [str(x) for x in argv], postmaster).start()
+    def add(self, name, *argv, **more):
+        return Process(self, name, [str(x) for x in argv], **more).start()
 
     # --- what is there once ---
 
     def seed(self, slots):
-        p = Platform(data=self.data, args=("--slots", str(slots), "--no-console"), start_timeout=300)
+        p = Platform(data=self.data, args=("--slots", str(slots), "--no-console", "--hsm"), start_timeout=300)
         p.zone()
         p.wait_node()
         self.token, self.zone_code = p.ready["admin_token"], p.ready["zone"]
@@ -118,7 +123,7 @@ class Site:
         st = os.stat(pg)
         self.uid, self.gid = st.st_uid, st.st_gid
         self.conf = {n: read(os.path.join(self.data, f"etc/{n}.conf")) for n in ("api", "scheduler", "worker")}
-        self.token_file = os.path.join(self.data, f"keys/root-{self.zone_code}.key")
+        self.hsm = os.path.join(self.data, f"keys/softhsm-{self.zone_code}")
         p.close()
         self.ready = {"data_dir": self.folder}
         os.chmod(self.data, 0o711)
@@ -173,7 +178,7 @@ class Site:
                 continue
             if key.endswith("url") and "dbname=" in value:
                 rest = " ".join(w for w in value.split() if not w.startswith(("host=", "port=")))
-                value = (f"host=127.0.0.1,127.0.0.1 port={ports} {rest} target_session_attrs=read-write connect_timeout=2 "
+                value = (f"host=127.0.0.1,127.0.0.1 port={ports} {rest} target_session_attrs=read-write connect_timeout=5 "
                          "keepalives_idle=2 keepalives_interval=1 keepalives_count=3 tcp_user_timeout=5000")
             out.append(f"{key} = {value}" if value else line)
         return "\n".join(out + [f"{k} = {v}" for k, v in changes.items()]) + "\n"
@@ -195,7 +200,8 @@ class Site:
             n = i + 1
             keyd = f"{self.run}/keyd-{n}.sock"
             shared = {"redis__socket": self.redis, "keys__sockets": f"{self.zone_code}={keyd}", "api__public_url": self.url}
-            self.add(f"keyd-{n}", f"{BIN}/falaj-keyd", "--zone", self.zone_code, "--socket", keyd, "--softfile", self.token_file)
+            self.add(f"keyd-{n}", f"{BIN}/falaj-keyd", "--zone", self.zone_code, "--socket", keyd, "--module", SOFTHSM,
+                     "--token-label", "falaj-dev", "--pin-file", f"{self.hsm}/pin", env={"SOFTHSM2_CONF": f"{self.hsm}/conf"})
             # falaj-api ends when it finds no database at its start; its unit of systemd starts it again, as this does.
             conf = self.conf_file(f"api-{n}", "api", **shared, api__port=self.api_ports[i], api__worker_port=self.worker_ports[i],
                                   api__trusted_proxies="127.0.0.1/32")
@@ -252,6 +258,22 @@ backend machines
   option httpchk GET /readyz
 {machines}
 """
+
+    # --- links ---
+
+    def cut(self, port):
+        """Packets to what listens on this port and back go nowhere, as on a cable that is cut. Only in a network of one's own."""
+        subprocess.run(["nft", "-f", "-"], check=True, text=True, input=f"""table inet cut {{
+  chain out {{
+    type filter hook output priority 0
+    tcp dport {port} drop
+    tcp sport {port} drop
+  }}
+}}
+""")
+
+    def mend(self):
+        subprocess.run(["nft", "delete", "table", "inet", "cut"], check=True)
 
     # --- looking ---
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """debian_falaj.py - Falaj set up in a tree of Debian from its packages, as docs/howto/install-packages.md says, and the main job
 done with it: data, training, a served model, an answer, the audit log verified offline."""
-import json, pathlib, re
+import json, pathlib, re, time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ZONE, API, WORKERS = "ae-dxb-1", 19443, 19444
@@ -54,6 +54,9 @@ def main_job(tree, token, name="digits"):
     cli(tree, token, f"model register {name} {name}")
     cli(tree, token, f"deploy create {name} {name} --wait", timeout=600)
     answer = json.loads(cli(tree, token, f"infer {name} --row {','.join(row[:64])} -o json"))
-    cli(tree, token, f"audit export {name}.jsonl")
+    heads = time.time() + 120       # the first one is signed some seconds after the first event
+    while "rc 0" not in cli(tree, token, f"audit export {name}.jsonl; echo rc $?", ok=False):
+        assert time.time() < heads, "no head of the log was signed"
+        time.sleep(1)
     tree.sh(f"falaj-verify /srv/{name}.jsonl --trust-embedded-key")
     return answer, row[64]

@@ -100,6 +100,12 @@ class Tree:
     def log(self, name):
         return (self.path / f"{name}.log").read_text()
 
+    def memory_mb(self, name):
+        """(resident now, most so far) of a daemon itself; what its children took is their leases'."""
+        with open(f"/proc/{self.daemons[name].pid}/status", encoding="utf-8") as f:
+            fields = dict(line.split(":", 1) for line in f)
+        return tuple(int(fields[key].split()[0]) / 1024 for key in ("VmRSS", "VmHWM"))
+
     def wait_log(self, name, word):
         for _ in range(1200):
             if word in self.log(name):

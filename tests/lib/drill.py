@@ -87,7 +87,12 @@ def verify_audit(p, api):
     while int(p.sql(sql)[0][0]) and time.time() < until:
         time.sleep(0.2)
     gaps = int(p.sql(sql)[0][0])
-    bundle = api.must("GET", "/v1/audit/export", raw=True, timeout=120)
+    status, bundle = api.call("GET", "/v1/audit/export", raw=True, timeout=120)
+    while status in UNCLEAR and time.time() < until + 60:       # as any client: a busy platform may say "not now"
+        time.sleep(0.5)
+        status, bundle = api.call("GET", "/v1/audit/export", raw=True, timeout=120)
+    if status != 200:
+        raise RuntimeError(f"the log is not exported: {status} {bundle[:300]}")
     with tempfile.NamedTemporaryFile(suffix=".jsonl") as f:
         f.write(bundle)
         f.flush()
