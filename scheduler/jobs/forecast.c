@@ -23,7 +23,8 @@ SCHEMA_EXTERN(cost_outlook, "What a job may cost, on the dearest flavor of today
     FIELD(cost_outlook, max_minor, 0, .doc = "Minor units until max_runtime_seconds, one attempt, rounded up"));
 
 SCHEMA_EXTERN(explain_step, "A constraint of a job and what it leaves",
-    FIELD(explain_step, constraint, F_ALWAYS, .doc = "zone, pool, a field of the job, free_ and a field, quota_rule, quota"),
+    FIELD(explain_step, constraint, F_ALWAYS,
+          .doc = "zone, pool, a field of the job, free_ and a field, nodes, quota_rule, quota"),
     FIELD(explain_step, machines, 0, .doc = "Machines that it and those before it leave"),
     FIELD(explain_step, detail, 0, .doc = "Where it leaves none: what lacks, with numbers"));
 SCHEMA_EXTERN(near_miss, "The machine that lacks least", FIELD(near_miss, zone, 0, .doc = "Where it stands"),

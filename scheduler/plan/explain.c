@@ -16,6 +16,7 @@ struct walk {
     struct explain *ret;
     const struct rule *rule;            /* the first that refuses a machine with room */
     const struct snap_node *where;
+    struct str few;                     /* words, where too few machines of one kind have room */
 };
 
 /* A machine that could never hold it is as near as what it lacks in all; beside one that could, it is not near. */
@@ -89,15 +90,41 @@ static void add_misses(struct walk *k, int first, const char *prefix, int64_t *l
     }
 }
 
+/* Machines of kinds that have too few for a job on several at once. stops: by machine; what is counted there goes. Returns how
+ * many. */
+static int64_t too_few(struct walk *k, const int64_t *alike, int *stops, struct arena *a)
+{
+    const struct snapshot *s = k->s;
+    int64_t gone = 0, most = 0;
+    for (size_t i = 0; i < s->nodes.n; i++) {
+        int64_t n = 0;
+        if (stops[i] < STOP_RULE)
+            continue;
+        for (size_t m = 0; m < s->nodes.n; m++)
+            if (stops[m] >= STOP_RULE && gang_same_kind(&s->nodes.items[i], &s->nodes.items[m]))
+                n += alike[m];
+        most = n > most ? n : most;
+        if (n >= snap_job_nodes(k->j))
+            continue;
+        k->stopped[stops[i]] -= alike[i];
+        gone += alike[i];
+    }
+    k->few = str_fmt(a, "needs %ld machines of one zone and flavor at once, each with %ld slots and %ld GPUs; %ld have room now",
+                     (long)k->j->nodes, (long)k->j->slots, (long)k->j->gpus, (long)most);
+    return gone;
+}
+
 void explain_job(const struct snapshot *s, const int64_t *alike, const struct snap_tenant *t, const struct snap_job *j,
                  struct arena *a, struct explain *ret)
 {
     struct walk k = { .s = s, .t = t, .j = j, .ret = ret };
     struct str words;
     int64_t left = 0;
+    int *stops = ARENA_ARRAY(a, int, s->nodes.n + 1);
     *ret = (struct explain){ 0 };
     for (size_t i = 0; i < s->nodes.n; i++) {
-        k.stopped[stop_of(&k, &s->nodes.items[i])] += alike[i];
+        stops[i] = stop_of(&k, &s->nodes.items[i]);
+        k.stopped[stops[i]] += alike[i];
         left += alike[i];
     }
     if (k.stopped[STOP_NONE] || k.stopped[STOP_RULE])
@@ -110,6 +137,10 @@ void explain_job(const struct snapshot *s, const int64_t *alike, const struct sn
     add_step(ret, STR("pool"), left, str_fmt(a, "pool %.*s has no ready machine there", STR_ARG(j->pool)));
     add_misses(&k, STOP_HAS, "", &left, a);
     add_misses(&k, STOP_FREE, "free_", &left, a);
+    if (snap_job_nodes(j) > 1) {
+        left -= too_few(&k, alike, stops, a);
+        add_step(ret, STR("nodes"), left, k.few);
+    }
     left -= k.stopped[STOP_RULE];
     if (t->guarded) {
         const struct rule_ask ask = sight_rule_ask(t, j, k.where);

@@ -143,7 +143,7 @@ def run(p, load):
         fault += check(p, made, queues, watch, total, left)
         line = {"load": load, "jobs": total, "wall_s": round(wall, 1), "created_s": round(created or wall, 1),
                 "jobs_per_s": round(total / wall), "preempted": sum(m.preempted for m in machines),
-                "stale": sum(m.stale for m in machines),
+                "stale": sum(m.stale for m in machines), "offered_again": sum(m.again for m in machines),
                 "load_average": os.getloadavg()[0], "faults": fault}
         if kueue:
             line |= {"kueue_s": kueue, "of_kueue": round(wall / kueue, 3), "arithmetic_s": arithmetic,

@@ -40,7 +40,7 @@ class Machine:
         self.slots = self.free = slots
         self.lock, self.changed = threading.Lock(), threading.Condition()
         self.due, self.live, self.said, self.after = [], {}, [], "att_" + "0" * 31 + "1"
-        self.done = self.preempted = self.stale = 0
+        self.done = self.preempted = self.stale = self.again = 0
         self.stopping, self.failure = False, None
         self.who = {"boot_id": str(uuid.uuid4())}
         self.conns = threading.local()
@@ -108,6 +108,9 @@ class Machine:
             with self.lock:
                 for l in got["leases"]:
                     self.after = max(self.after, l["attempt_id"])
+                    if l["attempt_id"] in self.live:    # offered again, since a quarter of its lease passed before it was heard
+                        self.again += 1                 # that it began: it holds what it holds, once
+                        continue
                     self.live[l["attempt_id"]] = (l["tenant_id"], l["fence"], l["name"], l["slots"])
                     self.free -= l["slots"]
                     self.watch(l["tenant_id"], l["name"], l["slots"], 1)

@@ -171,9 +171,42 @@ static void the_last_step_is_what_a_plan_does(void **state)
     assert_in_range(placed, 500, 4500);
 }
 
+/* Two kinds with three and four machines that have room: a job on four may use the four of one. */
+static void several_machines_are_of_one_kind(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new(1 << 20);
+    struct snap_node n[3] = {
+        { .zone = home, .pool = STR("p"), .flavor = STR("big"), .slots = 16, .free_slots = 16, .gpu_model = STR("") },
+        { .zone = home, .pool = STR("p"), .flavor = STR("big"), .slots = 16, .free_slots = 3, .gpu_model = STR("") },
+        { .zone = home, .pool = STR("p"), .flavor = STR("small"), .slots = 8, .free_slots = 8, .gpu_model = STR("") },
+    };
+    int64_t alike[3] = { 3, 9, 4 };
+    struct snap_tenant t = { .allowed_zones = { &home, 1 }, .slots_limit = 100 };
+    struct snap_job j = { .zones = { &home, 1 }, .pool = STR("p"), .slots = 4, .nodes = 4 };
+    struct snapshot s = { .nodes = { n, 3 }, .tenants = { &t, 1 }, .jobs = { &j, 1 } };
+    struct explain x;
+    const char *why;
+    explain(a, &s, alike, &x);
+    assert_int_equal(step(&x, "free_slots", &why), 7);
+    assert_int_equal(step(&x, "nodes", &why), 4);
+    assert_string_equal(why, "");
+    assert_int_equal(step(&x, "quota", &why), 4);
+    alike[2] = 3;
+    explain(a, &s, alike, &x);
+    assert_int_equal(step(&x, "free_slots", &why), 6);
+    assert_int_equal(step(&x, "nodes", &why), 0);
+    assert_string_equal(why, "needs 4 machines of one zone and flavor at once, each with 4 slots and 0 GPUs; 3 have room now");
+    j.nodes = 1;
+    explain(a, &s, alike, &x);
+    assert_false(has_step(&x, "nodes"));
+    arena_free(a);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(each_constraint_leaves_what_passes_it),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(several_machines_are_of_one_kind),
+        cmocka_unit_test(each_constraint_leaves_what_passes_it),
                                         cmocka_unit_test(a_rule_is_a_step_of_a_tenant_that_has_rules),
                                         cmocka_unit_test(the_last_step_is_what_a_plan_does) };
     return cmocka_run_group_tests(tests, NULL, NULL);
