@@ -216,7 +216,7 @@ const struct command command_table[] = {
       cmd_job_counts, "Count jobs by state", NULL, 0, NULL, "GET", "/v1/jobs/counts", "kind=kind " JOB_FILTERS, NULL,
       "state:STATE group:GROUP jobs:JOBS is_exact:EXACT" },
     { "job", "get", "JOB", 1, 1, NULL, run_rest, "Show one job", NULL, 0, &job_noun, "GET", "/v1/jobs/{0}", NULL, NULL,
-     JOB_COLUMNS },
+     JOB_COLUMNS " array_id:ARRAY" },
     { "job", "logs", "JOB", 1, 1, FLAGS({ "follow", 'f', NULL, "Go on until the job ends; Ctrl-C does not cancel the job", NULL },
             { "tail", 0, "N", "Only the newest N lines (at most 1000)", NULL }, { "errors", 0, NULL,
                                                                                  "Only lines that look like errors", NULL },

@@ -107,3 +107,8 @@ struct str array_task_name(struct str name, int64_t index, struct arena *a)
 {
     return str_fmt(a, "%.*s[%ld]", STR_ARG(name), (long)index);
 }
+
+bool array_task_name_fits(struct str name)
+{
+    return name.len && name.ptr[name.len - 1] == ']';
+}

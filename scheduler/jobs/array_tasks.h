@@ -22,3 +22,5 @@ static inline int64_t array_index(const struct array_range *r, int64_t nth) { re
 enum errc array_task_spec(int kind, struct str spec, int64_t index, struct arena *a, struct str *ret, struct err *e) MUST_CHECK;
 /* "sweep[17]" */
 struct str array_task_name(struct str name, int64_t index, struct arena *a);
+/* Holds for every name of a task, and for what a person may call a job: only who has such a name need be looked up. */
+bool array_task_name_fits(struct str name);

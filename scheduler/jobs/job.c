@@ -7,6 +7,7 @@
 #include "core/json/decode.h"
 #include "core/redis/wake.h"
 #include "core/wire/lease_wire.h"
+#include "scheduler/jobs/array_tasks.h"
 #include "scheduler/jobs/booking.h"
 #include "scheduler/jobs/dependency.h"
 #include "scheduler/jobs/job_apply.h"
@@ -227,7 +228,13 @@ enum errc job_get(struct work *w, struct uuid job_id, struct job *ret, struct er
 enum errc job_get_many(struct work *w, const struct uuid *tenants, const struct uuid *jobs, size_t n, struct job *ret, bool *found,
                        struct err *e)
 {
-    return RUN_SYSTEM(w, w->app->pool, TX_READ_ONLY | TX_SINGLE, job_repo_get_many(w->tx, tenants, jobs, n, ret, found, e), e);
+    bool any = false;
+    TRY(RUN_SYSTEM(w, w->app->pool, TX_READ_ONLY | TX_SINGLE, job_repo_get_many(w->tx, tenants, jobs, n, ret, found, e), e));
+    for (size_t i = 0; i < n; i++)
+        any |= found[i] && array_task_name_fits(ret[i].name);
+    if (!any)
+        return ERR_OK;
+    return RUN_SYSTEM(w, w->app->pool, TX_READ_ONLY | TX_SINGLE, job_repo_array_ids(w->tx, tenants, jobs, n, ret, e), e);
 }
 
 enum errc job_events(struct work *w, struct uuid job_id, int64_t after_version, int64_t limit, struct slice *ret, struct err *e)

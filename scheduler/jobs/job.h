@@ -25,6 +25,7 @@ struct job {
     struct json spec;
     struct str zone, pool, data_class, queue;
     struct uuid project_id;         /* nil: of the tenant as a whole */
+    struct uuid array_id;           /* whose task it is; nil: of none, or nobody looked (job_get_many looks) */
     int64_t slots, gpus, priority, max_attempts, max_runtime_s;
     int64_t cpu_milli, memory_bytes;    /* 0: what its slots stand for */
     int64_t gpu_milli;              /* of one GPU; 1000: whole ones */

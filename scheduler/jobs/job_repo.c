@@ -37,6 +37,7 @@ SCHEMA_EXTERN(job, "A job and where it is in its life",
     FIELD_ID(job, created_by, "usr", F_ALWAYS, .doc = "Who submitted it"),
     FIELD(job, submitted_at, F_ALWAYS, .doc = "When it was submitted"),
     FIELD_ID(job, project_id, "prj", 0, .doc = "Project it belongs to; absent: the tenant as a whole"),
+    FIELD_ID(job, array_id, "arr", F_NOCOL, .doc = "Array that it is a task of; told where one job is read"),
     FIELD(job, queue, 0, .doc = "Queue whose quota it uses"),
     FIELD(job, begin_at, 0, .doc = "It does not start before; absent: at once"),
     FIELD(job, deadline_at, 0, .doc = "It ends as DEADLINE if it still waits then; absent: none"),
@@ -76,6 +77,11 @@ static const struct stmt job_submit_many_stmt = { .name = "job_submit_many", .pa
 
 static const struct stmt job_read_many_stmt = { .name = "job_read_many", .params = "UU", .row = &job_schema, .card = CARD_MANY, .sql =
     "SELECT " ROW_COLUMNS " FROM job_rows($1, $2)" };
+struct array_of { int64_t ord; struct uuid array_id; };
+SCHEMA_OF(array_of, "Whose task a job is", FIELD(array_of, ord, 0, .doc = "Which job"),
+          FIELD(array_of, array_id, 0, .doc = "The array"));
+static const struct stmt job_array_ids_stmt = { .name = "job_array_ids", .params = "UU", .row = &array_of_schema,
+    .card = CARD_MANY, .sql = "SELECT ord, array_id FROM job_array_ids($1, $2)" };
 
 static const struct stmt job_get_stmt = { .name = "job_get", .params = "uu", .row = &job_schema, .card = CARD_ONE, .sql =
     "SELECT " ROW_COLUMNS " FROM job WHERE tenant_id = $1 AND job_id = $2" };
@@ -109,9 +115,9 @@ static const struct stmt job_nodes_put = { .name = "job_nodes_put", .params = "U
 static const struct stmt array_wait_put = { .name = "array_wait_put", .params = "UUUS", .card = CARD_NONE, .sql =
     "SELECT array_wait_put($1, $2, $3, $4)" };
 
-const struct stmt *const job_stmts[] = { &job_submit_many_stmt, &job_read_many_stmt, &job_get_stmt, &job_events_stmt,
-                                         &job_cancel_request, &job_holder, &job_retry_put, &job_nodes_put, &array_wait_put,
-                                         &submit_guard_gangs, NULL };
+const struct stmt *const job_stmts[] = { &job_submit_many_stmt, &job_read_many_stmt, &job_array_ids_stmt, &job_get_stmt,
+                                         &job_events_stmt, &job_cancel_request, &job_holder, &job_retry_put, &job_nodes_put,
+                                         &array_wait_put, &submit_guard_gangs, NULL };
 const struct stmt *const job_submit_stmts[] = { &job_submit_many_stmt, &job_retry_put, &job_nodes_put, &array_wait_put,
                                                 &submit_guard_gangs, NULL };
 
@@ -322,6 +328,17 @@ enum errc job_repo_get_many(struct db_tx *tx, const struct uuid *tenants, const 
                 found[i] = true;
             }
     }
+    return ERR_OK;
+}
+
+enum errc job_repo_array_ids(struct db_tx *tx, const struct uuid *tenants, const struct uuid *jobs, size_t n, struct job *ret,
+                             struct err *e)
+{
+    struct slice rows = { 0 };
+    TRY(db_many(tx, &job_array_ids_stmt, ARGS(A_UUIDS(tenants, n), A_UUIDS(jobs, n)), &rows, n, e));
+    const struct array_of *r = rows.items;
+    for (size_t i = 0; i < rows.n; i++)
+        ret[r[i].ord - 1].array_id = r[i].array_id;
     return ERR_OK;
 }
 

@@ -13,6 +13,9 @@ bool job_repo_is_single(struct job_submission **items, size_t n);
 enum errc job_repo_get(struct db_tx *tx, struct uuid tenant, struct uuid job_id, struct job *ret, struct err *e) MUST_CHECK;
 enum errc job_repo_get_many(struct db_tx *tx, const struct uuid *tenants, const struct uuid *jobs, size_t n, struct job *ret, bool *found,
                             struct err *e) MUST_CHECK;
+/* Fills in array_id of those that are tasks of one. */
+enum errc job_repo_array_ids(struct db_tx *tx, const struct uuid *tenants, const struct uuid *jobs, size_t n, struct job *ret,
+                             struct err *e) MUST_CHECK;
 enum errc job_repo_events(struct db_tx *tx, struct uuid tenant, struct uuid job_id, int64_t after, int64_t limit, struct slice *ret,
                           struct err *e) MUST_CHECK;
 /* The machines that run the job: struct uuid. */

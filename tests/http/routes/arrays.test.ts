@@ -33,7 +33,9 @@ describe('an array', () => {
     expect(all.map(t => t.index)).toEqual([2, 5, 8, 11, 14, 17, 20]);
     expect(new Set(all.map(t => t.job_id)).size).toBe(7);
     const job = must(await tenant.get(`/v1/jobs/${all[1].job_id}`), 200);
-    expect(job).toMatchObject({ name: 'sweep[5]', state: 'COMPLETED' });
+    expect(job).toMatchObject({ name: 'sweep[5]', state: 'COMPLETED', array_id: made.array_id });
+    const alone = must(await tenant.post('/v1/jobs', { name: 'sweep[5]', kind: 'noop' }), 201);
+    expect(must(await tenant.get(`/v1/jobs/${alone.job_id}`), 200)).not.toHaveProperty('array_id');
     expect(must(await tenant.get(`/v1/arrays/${made.array_id}/counts`), 200).data).toEqual([{ state: 'COMPLETED', count: 7 }]);
     const first = must(await tenant.get(`/v1/arrays/${made.array_id}/tasks?page_size=5`), 200);
     expect(first.data).toHaveLength(5);

@@ -3,7 +3,7 @@
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '../../api/client.ts';
 import { duration, number } from '../../lib/format.ts';
-import { Code, Id, Pairs, State, Time } from '../../ui/bits.tsx';
+import { Code, Id, Pairs, State, Time, To } from '../../ui/bits.tsx';
 import { useNames } from '../members/names.ts';
 import { Energy } from './Energy.tsx';
 import { Outputs } from './Outputs.tsx';
@@ -45,6 +45,14 @@ export function Overview({ job }: { job: Job }) {
           [t('col.duration'), duration(job.started_at, job.finished_at)],
           [t('col.zone'), job.zone && <Code key="z">{job.zone}</Code>],
           [t('col.pool'), <Code key="p">{job.pool}</Code>],
+          [
+            t('job.array'),
+            job.array_id && (
+              <To key="y" to={`/arrays/${job.array_id}`}>
+                <Code>{job.array_id}</Code>
+              </To>
+            ),
+          ],
           [t('job.queue'), job.queue && <Code key="q">{job.queue}</Code>],
           [t('col.class'), job.data_class && t(`class.${job.data_class}`)],
           [t('col.slots'), number(job.slots)],

@@ -260,6 +260,28 @@ static void reads_match_the_pair(void **state)
     unit_drop(u);
 }
 
+static void a_task_knows_its_array(void **state)
+{
+    (void)state;
+    struct job_submission *task = item(0, "a", "sweep[0]"), *alone = item(0, "b", "b[0]"), *both[] = { task, alone };
+    submit(both, 2);
+    char sql[1024];
+    const struct uuid id = new_id();
+    snprintf(sql, sizeof sql, "INSERT INTO job_array (tenant_id, array_id, name, tasks, first_index, step, total, most, template,"
+             " created_by) SELECT tenant_id, '%s', 'sweep', '0', 0, 1, 1, 1, '{}', created_by FROM job WHERE name = 'b[0]';"
+             "INSERT INTO array_task (tenant_id, array_id, task_index, try, job_id)"
+             " SELECT a.tenant_id, array_id, 0, 1, '", hex(id));
+    strcat(strcat(sql, hex(task->job.job_id)), "' FROM job_array a");
+    pg_harness_exec(pg, DB, sql);
+    struct uuid t[] = { tenants[0], tenants[0] }, j[] = { alone->job.job_id, task->job.job_id };
+    struct job got[2];
+    bool found[2];
+    struct work w = a_work();
+    OK(job_get_many(&w, t, j, 2, got, found, &e));
+    pg_harness_exec(pg, DB, "DELETE FROM array_task; DELETE FROM job_array");
+    assert_true(uuid_eq(got[1].array_id, id) && uuid_is_nil(got[0].array_id));
+}
+
 static void pages_and_filters(void **state)
 {
     (void)state;
@@ -372,8 +394,9 @@ int main(void)
 #define T(f) cmocka_unit_test_setup(f, fresh)
     const struct CMUnitTest tests[] = {
         T(many_tenants_in_one_call), T(what_fits_is_taken_in_order), T(the_same_key_gives_the_same_job), T(a_replay_needs_no_quota),
-        T(two_at_once_with_one_key), T(inputs_are_stored_with_their_job), T(reads_match_the_pair), T(pages_and_filters),
-        T(a_pending_job_is_cancelled_at_once), T(one_that_a_worker_holds_is_asked_to_stop), T(the_books_balance),
+        T(two_at_once_with_one_key), T(inputs_are_stored_with_their_job), T(reads_match_the_pair),
+        T(a_task_knows_its_array), T(pages_and_filters), T(a_pending_job_is_cancelled_at_once),
+        T(one_that_a_worker_holds_is_asked_to_stop), T(the_books_balance),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -83,6 +83,9 @@ static void a_spec_learns_its_index(void **state)
     assert_false(has(out, "42"));
     (void)spec_of(JOB_NOOP, "{\"sleep_ms\":\"{{index}}\"}", 1, a, ERR_INVALID);
     assert_true(str_eq_c(array_task_name(STR("sweep"), 17, a), "sweep[17]"));
+    assert_true(array_task_name_fits(array_task_name(STR("sweep"), 17, a)));
+    assert_false(array_task_name_fits(STR("sweep")));
+    assert_false(array_task_name_fits(STR("")));
     arena_free(a);
 }
 
