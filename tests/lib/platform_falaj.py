@@ -47,7 +47,7 @@ class Api:
         if url != self.url:
             self.__init__(url, self.token)
 
-    def call(self, method, path, body=None, key=None, headers=None, raw=False, timeout=30):
+    def call(self, method, path, body=None, key=None, headers=None, raw=False, timeout=180):
         h = {"Authorization": "Bearer " + self.token} if self.token else {}
         data = None
         if body is not None:
