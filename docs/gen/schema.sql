@@ -406,6 +406,13 @@ CREATE FUNCTION public.job_ahead(t uuid, id uuid, in_class text, in_priority big
     -- the body: migrations
 ALTER FUNCTION public.job_ahead(t uuid, id uuid, in_class text, in_priority bigint, most bigint) OWNER TO falaj_system;
 
+-- Name: job_array_ids(uuid[], uuid[]); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.job_array_ids(tenants uuid[], jobs uuid[]) RETURNS TABLE(ord bigint, array_id uuid)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.job_array_ids(tenants uuid[], jobs uuid[]) OWNER TO falaj_system;
+
 -- Name: job_cancel_told(); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.job_cancel_told() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
@@ -7043,6 +7050,10 @@ GRANT ALL ON FUNCTION public.job_ahead(t uuid, id uuid, in_priority bigint, most
 -- Name: FUNCTION job_ahead(t uuid, id uuid, in_class text, in_priority bigint, most bigint); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.job_ahead(t uuid, id uuid, in_class text, in_priority bigint, most bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.job_ahead(t uuid, id uuid, in_class text, in_priority bigint, most bigint) TO falaj_app;
+
+-- Name: FUNCTION job_array_ids(tenants uuid[], jobs uuid[]); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.job_array_ids(tenants uuid[], jobs uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.job_array_ids(tenants uuid[], jobs uuid[]) TO falaj_app;
 
 -- Name: FUNCTION job_cancel_told(); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.job_cancel_told() FROM PUBLIC;

@@ -145,7 +145,7 @@ function send(base: string, method: string, path: string, headers: Record<string
   return new Promise((done, fail) => {
     const bytes = body === undefined ? undefined : Buffer.from(body as string);
     const length: Record<string, string> = bytes === undefined ? {} : { 'content-length': String(bytes.length) };
-    const call = request({ hostname, port, method, path, headers: { ...headers, ...length }, agent, timeout: 60_000 });
+    const call = request({ hostname, port, method, path, headers: { ...headers, ...length }, agent, timeout: 3 * PATIENCE_MS });
     let answered = false;
     call.on('response', (response) => {
       answered = true;
@@ -158,7 +158,7 @@ function send(base: string, method: string, path: string, headers: Record<string
         done({ status: response.statusCode ?? 0, headers: all, text: Buffer.concat(chunks).toString('utf8') });
       });
     });
-    call.on('timeout', () => call.destroy(new Error(`no answer within 60 s to ${method} ${path}`)));
+    call.on('timeout', () => call.destroy(new Error(`no answer within ${3 * PATIENCE_MS} ms to ${method} ${path}`)));
     // A server that refuses a body may close while we still write it; the answer counts.
     call.on('error', (error) => {
       if (!answered) fail(new Error(`${method} ${path}: ${error.message}`));
