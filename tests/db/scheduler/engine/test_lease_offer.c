@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_lease_offer.c - what a machine is offered and takes, on a real PostgreSQL: what is left, first words that are the last ones, and
- * grants that were lost on the way. */
+/* test_lease_offer.c - what a machine is offered and takes, on a real PostgreSQL: what is left, first words that are the last
+ * ones, and grants that were lost on the way. */
 #include "tests/db/scheduler/fixture.h"
 
 static struct machine m;
