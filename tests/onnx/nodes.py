@@ -33,7 +33,8 @@ LIMITS = [
     "from a floating-point type to", "a part without numbers", "cannot be named", "outside the file", "the type of input 0",
 ]
 # Newer than Debian's package; a model without inputs; the specification has none.
-NO_CASE = {"Gelu", "Range", "ai.onnx.ml.TreeEnsembleClassifier", "ai.onnx.ml.TreeEnsembleRegressor"}
+NO_CASE = {"Gelu", "Range", *("ai.onnx.ml." + op for op in ("LinearClassifier", "LinearRegressor", "Normalizer", "Scaler",
+                                                             "TreeEnsembleClassifier", "TreeEnsembleRegressor", "ZipMap"))}
 SKIPPED = re.compile("BFLOAT16|test_constant$|default_mask")    # bf16 comes as u16 there; a model without inputs; a second output
 
 

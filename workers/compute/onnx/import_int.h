@@ -131,6 +131,15 @@ enum errc import_dynamic_mul(struct import *x, bool *done);
 /* Output 0 has the numbers of `in`. */
 void import_pass_dynamic(struct import *x, const struct named *in);
 
+/* --- ai.onnx.ml: import_linear.c --- */
+/* post_transform. */
+enum errc import_post(struct import *x, int v, int *ret);
+/* How many classes there are, if they are 0, 1, 2 … */
+enum errc import_class_count(struct import *x, const char *attr, int64_t *ret);
+/* Output 0, the label, and 1 from one score [rows, 1]: the second class is above `least`. is_share: the first has what is left of
+ * 1, else the score turned round. */
+enum errc import_two_classes(struct import *x, int score, float least, bool is_share);
+
 /* x·½(1 + erf(x/√2)) in pieces becomes one node; once the graph is whole. import_gelu.c */
 enum errc import_find_gelu(struct import *x);
 

@@ -22,6 +22,7 @@ struct ensemble {
     struct import *x;
     const struct onnx_attr *trees, *ids, *columns, *yes, *no, *values, *modes, *missing;
     size_t count, tree_count, outputs;
+    bool is_two;                        /* classes, by one output */
     struct key *keys;                   /* ascending */
     size_t *root;                       /* by tree, in their order: where it is listed */
     size_t *leaf;                       /* by weight: the node it is of */
@@ -281,30 +282,27 @@ static bool word_is(const struct import *x, const char *attr, const char *word)
     return t && t->has_s && str_eq_c(t->s, word);
 }
 
-/* post_transform. */
-static enum errc finish(struct import *x, int v, int *ret)
+/* Two classes by weights of one: a file names the first then. */
+static enum errc is_first_alone(const struct ensemble *s)
 {
-    const struct onnx_attr *t = onnx_attr_find(x->node, "post_transform");
-    *ret = v;
-    if (!t || !t->has_s || str_eq_c(t->s, "NONE"))
-        return ERR_OK;
-    if (str_eq_c(t->s, "SOFTMAX"))
-        return step_op(x, OP_SOFTMAX, &(struct op_attr){ 0 }, &v, 1, ret);
-    if (str_eq_c(t->s, "LOGISTIC"))
-        return step_op(x, OP_UNARY, &(struct op_attr){ .fn = UNARY_SIGMOID }, &v, 1, ret);
-    return UNSUPPORTED(x, "post_transform %.*s; NONE, LOGISTIC and SOFTMAX are", (int)(t->s.len < 20 ? t->s.len : 20), t->s.ptr);
+    const struct onnx_attr *ids = onnx_attr_find(s->x->node, "class_ids");
+    for (size_t i = 0; ids && i < ids->int_count; i++)
+        if (ids->ints[i])
+            return UNSUPPORTED(s->x, "two classes with weights of both, or of the second");
+    return ERR_OK;
 }
 
 static enum errc count_outputs(struct ensemble *s, bool is_class)
 {
     struct import *x = s->x;
-    const struct onnx_attr *labels = onnx_attr_find(x->node, "classlabels_int64s");
-    int64_t n = is_class ? labels ? (int64_t)labels->int_count : 0 : import_attr(x, "n_targets", 1);
-    for (int64_t i = 0; is_class && i < n; i++)
-        if (labels->ints[i] != i)
-            return UNSUPPORTED(x, "classes with other labels than 0, 1, 2 …");
-    if (is_class && n < 3)
-        return UNSUPPORTED(x, "%ld classes by number; 3 and more are", (long)n);
+    int64_t n = import_attr(x, "n_targets", 1);
+    if (is_class)
+        TRY(import_class_count(x, "classlabels_int64s", &n));
+    s->is_two = is_class && n == 2;
+    if (s->is_two) {
+        TRY(is_first_alone(s));
+        n = 1;
+    }
     if (n < 1 || n > OUTPUTS_MAX)
         return FAIL(x->e, LIMIT, "%ld outputs; 1 to %d can be", (long)n, OUTPUTS_MAX);
     s->outputs = (size_t)n;
@@ -327,11 +325,17 @@ HANDLER(trees)
     TRY(write_all(&s, &w));
     TRY(make_graph(&s, &v));
     if (!is_class) {
-        TRY(finish(x, v, &v));
+        TRY(import_post(x, v, &v));
         return import_set(x, 0, v);
+    }
+    if (s.is_two) {
+        bool is_share = true;           /* no weight is below 0 */
+        for (size_t i = 0; i < w.count && is_share; i++)
+            is_share = w.weights->floats[i] >= 0;
+        return import_two_classes(x, v, is_share ? 0.5f : 0, is_share);
     }
     TRY(step_op(x, OP_ARGMAX, &(struct op_attr){ 0 }, &v, 1, &label));
     TRY(import_set(x, 0, label));
-    TRY(finish(x, v, &v));
+    TRY(import_post(x, v, &v));
     return import_set(x, 1, v);
 }
