@@ -25,7 +25,8 @@ SCHEMA_OF(train_profile, "Where the time of some steps went",
                .doc = "By operation, longest first"));
 
 SCHEMA_OF(train_tuning_row, "A way of running that was tried",
-    FIELD(train_tuning_row, setting, F_REQ, .max = 16, .doc = "What was changed: threads, ranks, prefetch, precision, batches; "
+    FIELD(train_tuning_row, setting, F_REQ, .max = 16,
+          .doc = "What was changed: threads, ranks, prefetch, graph, precision, batches; "
           "defaults (the first row: nothing), together (the last ones: what helped)"),
     FIELD(train_tuning_row, value, F_REQ, .max = 80, .doc = "To what"),
     FIELD(train_tuning_row, ms, F_REQ, .doc = "Milliseconds of a step, the trial's lower quartile; 0: it could not be tried"),

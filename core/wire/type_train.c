@@ -92,8 +92,8 @@ SCHEMA_EXTERN(train_job, "A training job",
     FIELD(train_job, profile_steps, F_MORE, .min = 0, .max = 1000, .dflt = "0",
           .doc = "mlp, cnn, gpt: steps of which the result says where their time went, by operation; 0: none"),
     FIELD(train_job, tune_steps, F_MORE | F_LATE, .min = 0, .max = 1000, .dflt = "0",
-          .doc = "mlp, cnn, gpt: steps of each way of running (threads, ranks, prefetch, precision where it is auto) that is "
-                 "tried before the first step; the run goes on with the fastest. 0: none is tried"),
+          .doc = "mlp, cnn, gpt: steps of each way of running (threads, ranks, prefetch, graph, precision where it is auto) that "
+                 "is tried before the first step; the run goes on with the fastest. 0: none is tried"),
     FIELD(train_job, tune_batches, F_MORE | F_LATE, .dflt = "false",
           .doc = "With tune_steps: a step may be cut into other batches, too; its rows stay, its sums round otherwise"),
     FIELD_ID(train_job, teacher, "mdl", F_MORE,

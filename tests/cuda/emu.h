@@ -10,6 +10,7 @@
  *   - outside: a kernel touches device memory that its operation did not name (AddressSanitizer stops the program there);
  *   - unwritten: an operation reads memory that nothing has written since it was given out, or leaves a byte of a dense result;
  *   - unordered: two queues touch the same bytes, one of them writing, and no event or sync is between them;
+ *   - captured: anything but launches is asked for of a queue while a sequence of it is captured, or memory is;
  *   - a thread that ends while others wait at a barrier; a pointer or event that is not there.
  * One thread of a process at a time. */
 #pragma once
@@ -23,6 +24,7 @@ const struct gpu_driver *emu_driver(void);
 void emu_set_descending(bool is_descending);    /* order of blocks, warps and threads */
 void emu_set_memory(size_t size_bytes);         /* of the card; what is asked for beyond it is refused. 0: as much as there is */
 size_t emu_memory_used(void);
-size_t emu_launches(void);                      /* since the start */
+size_t emu_launches(void);                      /* since the start; those of captured sequences, too */
+size_t emu_replays(void);                       /* captured sequences that were run */
 /* The first report since the last call, or NULL; valid until the next call. */
 const char *emu_report(void);

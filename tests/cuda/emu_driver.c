@@ -6,11 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define KERNEL(name, threads) extern const size_t gpu_emu_size_##name;
+#include "workers/compute/kernels/cuda/kernel.def"
+#undef KERNEL
+
 static const struct known {
     const char *name;
     emu_kernel run;
+    const size_t *size_bytes;           /* of its arguments */
 } known[] = {
-#define KERNEL(name, threads) { "kernel_" #name, gpu_emu_##name },
+#define KERNEL(name, threads) { "kernel_" #name, gpu_emu_##name, &gpu_emu_size_##name },
 #include "workers/compute/kernels/cuda/kernel.def"
 #undef KERNEL
 };
@@ -127,13 +132,22 @@ static int module_function(void **ret, void *module, const char *name)
     return 500;
 }
 
+static int not_now(const char *what)
+{
+    return emu_fail("%s is asked for while a sequence is captured", what);
+}
+
 static int memory_get(gpu_ptr *ret, size_t size_bytes)
 {
+    if (emu_captures(NULL))
+        return not_now("memory");
     return emu_get(ret, size_bytes);
 }
 
 static int memory_free(gpu_ptr at)
 {
+    if (emu_captures(NULL))
+        return not_now("the end of memory");
     return emu_drop(at);
 }
 
@@ -141,6 +155,8 @@ static int memory_free(gpu_ptr at)
 static int access(const char *what, void *stream, gpu_ptr at, size_t n, bool is_written)
 {
     const struct gpu_use use = { at, n, !is_written, is_written, true };
+    if (emu_captures(stream))
+        return not_now(what);
     emu_queue_tick(queue_of(stream));
     return emu_touch(what, queue_of(stream), &use);
 }
@@ -197,6 +213,8 @@ static int stream_new(void **ret, unsigned flags)
 
 static int stream_sync(void *stream)
 {
+    if (emu_captures(stream))
+        return not_now("a sync");
     emu_queue_learn(EMU_HOST, queue_of(stream));
     return 0;
 }
@@ -212,6 +230,8 @@ static int stream_wait(void *stream, void *event, unsigned flags)
 {
     const struct emu_event *ev = event;
     (void)flags;
+    if (emu_captures(stream))
+        return not_now("a wait");
     if (ev->is_recorded)
         emu_clock_join(queue_of(stream), &ev->clock);
     return 0;
@@ -232,6 +252,8 @@ static int event_free(void *event)
 static int event_record(void *event, void *stream)
 {
     struct emu_event *ev = event;
+    if (emu_captures(stream))
+        return not_now("an event");
     ev->is_recorded = true;
     ev->clock = emu_clock_of(queue_of(stream));
     return 0;
@@ -254,6 +276,10 @@ static bool is_result(size_t i)
 /* what NULL: more of the operation that is being told about, its scratch memory. */
 static void about(const char *what, void *stream, const struct gpu_use *of, size_t n)
 {
+    if (emu_captures(stream)) {
+        (void)emu_keep(&(struct emu_kept){ .kind = KEPT_ABOUT, .what = what, .uses = of, .n = n });
+        return;
+    }
     if (what) {
         op = what;
         op_code = 0;
@@ -278,6 +304,8 @@ static void about(const char *what, void *stream, const struct gpu_use *of, size
 
 static int done(void)
 {
+    if (emu_captures(NULL))             /* operations are the compute queue's, which is the one that is captured */
+        return emu_keep(&(struct emu_kept){ .kind = KEPT_DONE });
     for (size_t i = 0; i < use_count && !op_code; i++) {
         if (is_result(i) && uses[i].is_dense && emu_is_spoiled(uses[i].at, uses[i].size_bytes))
             op_code = emu_fail("%s: leaves a part of its result unwritten", op);
@@ -292,11 +320,55 @@ static int launch(void *function, unsigned x, unsigned y, unsigned z, unsigned t
                   unsigned shared_bytes, void *stream, void **arguments, void **extra)
 {
     const struct known *k = function;
-    (void)stream;
     if (!k || threads_y != 1 || threads_z != 1 || shared_bytes || extra)
         return 1;
+    if (emu_captures(stream))
+        return emu_keep(&(struct emu_kept){ .kind = KEPT_LAUNCH, .function = k, .arguments = arguments[0], .n = *k->size_bytes,
+                                            .grid = { x, y, z }, .threads = threads });
     launches++;
     return op_code ? op_code : emu_run_grid(k->name, k->run, arguments[0], x, y, z, threads);
+}
+
+static int capture_begin(void *stream, int mode)
+{
+    return emu_capture_begin(stream, mode);
+}
+
+static int capture_end(void *stream, void **ret_graph)
+{
+    return emu_capture_end(stream, ret_graph);
+}
+
+static int graph_make(void **ret_made, void *graph, unsigned long long flags)
+{
+    return emu_graph_make(ret_made, graph, flags);
+}
+
+static int graph_free(void *graph)
+{
+    return emu_graph_free(graph);
+}
+
+static int graph_made_free(void *made)
+{
+    return emu_graph_free(made);
+}
+
+static int run_kept(void *stream, const struct emu_kept *k)
+{
+    void *arguments[] = { (void *)(uintptr_t)k->arguments };
+    if (k->kind == KEPT_DONE)
+        return done();
+    if (k->kind == KEPT_LAUNCH)
+        return launch((void *)(uintptr_t)k->function, k->grid[0], k->grid[1], k->grid[2], k->threads, 1, 1, 0, stream, arguments,
+                      NULL);
+    about(k->what, stream, k->uses, k->n);
+    return 0;
+}
+
+static int graph_run(void *made, void *stream)
+{
+    return emu_captures(stream) ? not_now("another sequence") : emu_graph_run(made, stream, run_kept);
 }
 
 /* The same functions by the names of libcuda.so.1, for the test that opens a library. */
@@ -314,17 +386,3 @@ const struct gpu_driver *emu_driver(void)
     };
     return &d;
 }
-
-static bool probe(const struct hw *hw)
-{
-    return hw != NULL;
-}
-
-static enum errc open_emu(const struct backend *be, struct pool *pool, struct backend_ctx **ret, struct err *e)
-{
-    static const struct gpu_image images[] = { { "all", "of the processor" }, { NULL, NULL } };
-    (void)pool;
-    return cuda_open_by(be, emu_driver(), images, ret, e);
-}
-
-const struct backend backend_cuda_emu = { .name = "cuda-emu", .rank = -1, .probe = probe, .open = open_emu, CUDA_BACKEND };

@@ -15,6 +15,24 @@ int emu_run_grid(const char *name, emu_kernel kernel, const void *args, unsigned
 int emu_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));      /* keeps the first text; EMU_FAILED */
 const char *emu_last(void);
 
+/* A captured sequence (emu_capture.c). While one is made, what is asked for on its stream is kept and does not run. */
+struct emu_kept {
+    enum { KEPT_ABOUT, KEPT_LAUNCH, KEPT_DONE } kind;
+    const char *what;
+    const struct gpu_use *uses;
+    size_t n;                   /* of uses, or bytes of arguments */
+    const void *function, *arguments;
+    unsigned grid[3], threads;
+};
+bool emu_captures(const void *stream);          /* NULL: any */
+int emu_keep(const struct emu_kept *k);         /* a copy; 0 */
+/* Calls of the table. run: makes one kept call. */
+int emu_capture_begin(void *stream, int mode);
+int emu_capture_end(void *stream, void **ret);
+int emu_graph_make(void **ret, void *graph, unsigned long long flags);
+int emu_graph_free(void *graph);
+int emu_graph_run(void *made, void *stream, int (*run)(void *stream, const struct emu_kept *k));
+
 /* Memory. */
 int emu_get(gpu_ptr *ret, size_t size_bytes);
 int emu_drop(gpu_ptr at);

@@ -3,6 +3,7 @@
 #include "workers/compute/graph/run.h"
 #include "core/base/clock.h"
 #include "workers/compute/graph/plan_int.h"
+#include "workers/compute/kernels/capturing.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,13 @@ struct ready {                  /* a node that will be called */
     const struct node *node;
 };
 
+struct capture {                /* one way of asking */
+    size_t rows;                /* 0: nobody has */
+    unsigned phases;
+    bool accumulate;
+    struct captured *what;      /* NULL: asked for once, which runs by itself, so that scratch memory has grown */
+};
+
 struct run {
     const struct plan *plan;
     const struct backend *be;
@@ -27,6 +35,8 @@ struct run {
     int ready_count;
     struct event *is_put, *is_done;
     bool has_put;               /* since the last run_exec */
+    bool launches_each;
+    struct capture captures[CAPTURES_MAX];
     struct run_times *times;    /* NULL: nobody asked */
     struct err late;            /* the first failure of a watched operation that run_sync has not told yet */
 };
@@ -130,6 +140,8 @@ void run_free(struct run *r)
     if (!r)
         return;
     run_watch_end(r);
+    for (int i = 0; i < CAPTURES_MAX && r->be->capturing; i++)
+        r->be->capturing->free(r->ctx, r->captures[i].what);
     for (int i = 0; i < REGION_COUNT; i++)
         r->be->free(r->ctx, r->region[i]);
     r->be->event_free(r->ctx, r->is_put);
@@ -198,15 +210,8 @@ static void call(struct run *r, const struct ready *c, const struct op_call *o)
     note_time(r, c, clock_mono_us(&clock_system) - began);
 }
 
-void run_exec(struct run *r, size_t rows, unsigned phases, bool accumulate)
+static void call_all(struct run *r, unsigned phases, bool accumulate)
 {
-    ASSERT(rows >= 1 && rows <= r->plan->max_rows);
-    set_rows(r, rows);
-    if (r->has_put) {
-        r->be->record(r->ctx, QUEUE_COPY, r->is_put);
-        r->be->wait(r->ctx, QUEUE_COMPUTE, r->is_put);
-        r->has_put = false;
-    }
     for (struct ready *c = r->ready, *end = c + r->ready_count; c < end; c++) {
         if (!(c->phase & phases))
             continue;
@@ -221,6 +226,49 @@ void run_exec(struct run *r, size_t rows, unsigned phases, bool accumulate)
         }
         call(r, c, &c->call);
     }
+}
+
+void run_launch_each(struct run *r)
+{
+    r->launches_each = true;
+}
+
+/* false: nothing has run. */
+static bool run_captured(struct run *r, size_t rows, unsigned phases, bool accumulate)
+{
+    if (!r->be->capturing || r->launches_each || r->times)
+        return false;
+    struct capture *c = r->captures, *end = c + CAPTURES_MAX;
+    while (c < end && c->rows && (c->rows != rows || c->phases != phases || c->accumulate != accumulate))
+        c++;
+    if (c == end)
+        return false;
+    if (!c->rows) {
+        *c = (struct capture){ rows, phases, accumulate, NULL };
+        return false;
+    }
+    if (c->what && r->be->capturing->replay(r->ctx, c->what))
+        return true;
+    r->be->capturing->free(r->ctx, c->what);
+    c->what = NULL;
+    if (!r->be->capturing->begin(r->ctx))
+        return false;
+    call_all(r, phases, accumulate);
+    c->what = r->be->capturing->end(r->ctx);
+    return c->what && r->be->capturing->replay(r->ctx, c->what);
+}
+
+void run_exec(struct run *r, size_t rows, unsigned phases, bool accumulate)
+{
+    ASSERT(rows >= 1 && rows <= r->plan->max_rows);
+    set_rows(r, rows);
+    if (r->has_put) {
+        r->be->record(r->ctx, QUEUE_COPY, r->is_put);
+        r->be->wait(r->ctx, QUEUE_COMPUTE, r->is_put);
+        r->has_put = false;
+    }
+    if (!run_captured(r, rows, phases, accumulate))
+        call_all(r, phases, accumulate);
     r->be->record(r->ctx, QUEUE_COMPUTE, r->is_done);
 }
 

@@ -2,11 +2,14 @@
 /* run.h - one thread's memory for a plan, allocated once, and the runs in it.
  *
  * Calling order: run_new -> run_put of inputs (and of parameters: run_region) -> run_exec -> run_get -> … -> run_free,
- * before the plan. run_exec allocates nothing. Inputs travel on the copy queue and results come back on the compute queue;
- * events keep a batch from being overwritten while it is read. A run belongs to one thread at a time. */
+ * before the plan. run_exec allocates nothing, but where the backend captures (kernels/capturing.h): what is asked for a second
+ * time (the same rows, phases and accumulate; CAPTURES_MAX of them) is captured, and run as one from then on.
+ * Inputs travel on the copy queue and results come back on the compute queue; events keep a batch from being overwritten
+ * while it is read. A run belongs to one thread at a time. */
 #pragma once
 #include "workers/compute/graph/plan.h"
 
+enum { CAPTURES_MAX = 8 };
 struct run;
 
 /* ctx: of the plan's backend; LIMIT: no memory. */
@@ -19,6 +22,8 @@ void run_put(struct run *r, int value, size_t at, size_t rows, const void *src);
 void run_put_step(struct run *r, const struct step_scalars *s);
 /* The nodes of these phases in their order, for a batch of `rows`; accumulate: gradients are added to those before. */
 void run_exec(struct run *r, size_t rows, unsigned phases, bool accumulate);
+/* From here on operations are launched one by one, also where the backend could run a captured sequence as one. */
+void run_launch_each(struct run *r);
 /* Rows of an output; valid after run_sync. */
 void run_get(struct run *r, int value, size_t at, size_t rows, void *dst);
 enum errc run_sync(struct run *r, struct err *e);

@@ -167,6 +167,7 @@ struct backend {
     size_t (*pack_q8_bytes)(size_t n, size_t slices, size_t depth);         /* slices · depth: numbers of a column */
     /* NULL, or: b holds nothing any more, whoever reads it before it is written is wrong and is told so (tests). */
     void (*forget)(struct backend_ctx *c, struct buffer *b);
+    const struct capturing *capturing;  /* of sequences of operations (capturing.h); NULL: none */
     const struct decode *decode;        /* of text (decode.h); NULL: it makes none */
 };
 

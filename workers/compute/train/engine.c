@@ -317,7 +317,7 @@ static enum errc setup(struct engine *g, struct err *e)
     rows = rows < job->data->train_count ? rows : job->data->train_count;
     const struct net_spec spec = { ELEM_F32, s, job->data->shape, rows, max_bytes, .has_update = true,
                                    .is_bf16 = net_is_bf16(s, job->backend), .rank = comm_rank(g->comm),
-                                   .ranks = comm_size(g->comm) };
+                                   .ranks = comm_size(g->comm), .launches_each = job->launches_each };
     TRY(make_net(g, spec, e));
     TRY(engine_sums(g, e));
     size_t bytes = 4 * engine_params(g), items = rows * g->net->items;

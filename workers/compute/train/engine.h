@@ -74,6 +74,7 @@ struct train_task {
     int64_t checkpoint_every_steps;         /* 0: only when stopped */
     size_t memory_max_bytes;                /* model, gradients, optimiser, activations; 0: 1 GiB */
     bool prefetches;                        /* rows of the next batch on a thread of their own (prefetch.h) */
+    bool launches_each;                     /* net_spec's */
     bool is_trial;                          /* steps alone: nothing is evaluated, and no model is made (tune.h) */
     struct str tuned;                       /* what a tuner chose that shows in bits; goes into checkpoints (tune.h) */
     const struct train_meter *meter;        /* NULL: nobody measures, and a spec with max_joules is refused */

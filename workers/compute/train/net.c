@@ -200,7 +200,10 @@ static enum errc make(struct net *n, struct err *e)
         graph_bf16(n->g);
     const struct plan_options o = { s->max_rows, s->max_bytes };
     TRY(plan_new(n->g, n->be, n->ctx, &o, &n->plan, e));
-    return run_new(n->plan, n->ctx, &n->run, e);
+    TRY(run_new(n->plan, n->ctx, &n->run, e));
+    if (s->launches_each)
+        run_launch_each(n->run);
+    return ERR_OK;
 }
 
 bool net_is_bf16(const struct train_job *job, const struct backend *be)

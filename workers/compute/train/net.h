@@ -51,6 +51,7 @@ struct net_spec {
     size_t max_bytes;           /* all memory of the model, its gradients, its optimiser and one batch; 0: no limit */
     bool has_update;            /* the optimiser of the job; without it gradients only */
     bool is_bf16;               /* of a net that learns, in f32: factors of products in bf16 (net_is_bf16) */
+    bool launches_each;         /* of a device: operation by operation, never a captured sequence; the same bits */
     bool recomputes;            /* blocks of cnn and gpt drop what their backward pass makes again: less memory, the same bits */
     bool is_serving;            /* logits, and nothing that learns */
     int rank, ranks;            /* the optimiser's state and update of this rank's piece alone (comm.h); ranks 0: of all */

@@ -59,6 +59,7 @@ static enum errc set_up(const struct train_task *from, const struct tune_way *w,
     ret->spec = spec;
     ret->pool = *pool;
     ret->prefetches = w->prefetches;
+    ret->launches_each = w->launches_each;
     return ERR_OK;
 }
 
@@ -211,6 +212,8 @@ static void list_effects(struct effects *s, const struct tuner *t, int cores, bo
         if (n != plain->ranks && plain->accumulate % n == 0)
             add(s, plain, "ranks", number(t->arena, n))->ranks = n;
     add(s, plain, "prefetch", STR("true"))->prefetches = true;
+    if (t->task->backend->capturing)
+        add(s, plain, "graph", STR("false"))->launches_each = true;
     if (j->tune_batches && !is_bound)
         add_cuts(s, t->arena, plain);
 }
@@ -218,7 +221,7 @@ static void list_effects(struct effects *s, const struct tuner *t, int cores, bo
 static bool is_same(const struct tune_way *a, const struct tune_way *b)
 {
     return a->threads == b->threads && a->ranks == b->ranks && a->batch_size == b->batch_size && a->accumulate == b->accumulate
-           && a->prefetches == b->prefetches && a->is_bf16 == b->is_bf16;
+           && a->prefetches == b->prefetches && a->is_bf16 == b->is_bf16 && a->launches_each == b->launches_each;
 }
 
 static int by_gain(const void *x, const void *y)
@@ -241,13 +244,15 @@ static bool join(const struct tune_way *plain, const struct tune_way *more, stru
     }
     w->prefetches |= more->prefetches;
     w->is_bf16 |= more->is_bf16;
+    w->launches_each |= more->launches_each;
     return w->accumulate % w->ranks == 0 && !is_same(&before, w);
 }
 
 static struct str way_text(struct arena *a, const struct tune_way *plain, const struct tune_way *w)
 {
-    return str_fmt(a, "%s%d threads, %lld rank(s)%s, %lld of %lld rows", w->is_bf16 != plain->is_bf16 ? "bf16, " : "", w->threads,
-                   (long long)w->ranks, w->prefetches ? ", prefetch" : "", (long long)w->accumulate, (long long)w->batch_size);
+    return str_fmt(a, "%s%d threads, %lld rank(s)%s%s, %lld of %lld rows", w->is_bf16 != plain->is_bf16 ? "bf16, " : "",
+                   w->threads, (long long)w->ranks, w->prefetches ? ", prefetch" : "", w->launches_each ? ", no graph" : "",
+                   (long long)w->accumulate, (long long)w->batch_size);
 }
 
 /* The best alone, then the next ones on top of it. */

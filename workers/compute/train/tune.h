@@ -4,11 +4,13 @@
  * A trial is a run of so many steps from the first values, timed step by step; it evaluates nothing, keeps nothing, and its
  * weights are thrown away. First each way alone beside the spec's defaults (a table of single effects), then those that help,
  * the best first, added as long as each makes it faster.
- * What is tried: threads; ranks that divide accumulate, where the spec leaves them at 1 or 0; prefetch; precision where it is
- * auto (fp32 is the default there); with tune_batches other cuts of the same rows into batches.
- * Determinism: threads, ranks and prefetch show in no bit. Precision and batches do, and clocks are no function of the spec; so
- * two runs of one spec are sure to be equal only where neither is free. What was chosen of them goes into checkpoints, and an
- * attempt that goes on from one is bound to it (tune_bound); the result says all of it, to be written into a spec by hand.
+ * What is tried: threads; ranks that divide accumulate, where the spec leaves them at 1 or 0; prefetch; on a device, operations
+ * launched one by one instead of a captured step (graph false); precision where it is auto (fp32 is the default there); with
+ * tune_batches other cuts of the same rows into batches.
+ * Determinism: threads, ranks, prefetch and graph show in no bit. Precision and batches do, and clocks are no function of the
+ * spec; so two runs of one spec are sure to be equal only where neither is free. What was chosen of them goes into checkpoints,
+ * and an attempt that goes on from one is bound to it (tune_bound); the result says all of it, to be written into a spec by
+ * hand.
  * Time and energy: trials count into max_seconds (task.tuned_seconds) and max_joules, and end when they have had a quarter of
  * what is left of either.
  * Calling order: tune -> train_run with ret->spec and ret->task. Errors: those of a run of the defaults; another way that cannot
@@ -19,7 +21,7 @@
 struct tune_way {
     int threads;
     int64_t ranks, batch_size, accumulate;
-    bool prefetches, is_bf16;
+    bool prefetches, is_bf16, launches_each;
 };
 
 struct tuned {

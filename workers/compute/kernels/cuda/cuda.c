@@ -24,7 +24,7 @@ struct event {
     bool is_recorded;
 };
 
-static bool did(struct backend_ctx *c, int code, const char *what)
+bool cuda_did(struct backend_ctx *c, int code, const char *what)
 {
     if (code && !c->failed) {
         c->code = code;
@@ -43,7 +43,7 @@ static void refuse(struct backend_ctx *c, const char *why)
 
 static void enter(struct backend_ctx *c)
 {
-    did(c, c->d.context_use(c->context), "context_use");
+    cuda_did(c, c->d.context_use(c->context), "context_use");
 }
 
 static const char *text_of(const struct gpu_driver *d, int code)
@@ -57,7 +57,7 @@ enum errc cuda_sync(struct backend_ctx *c, struct err *e)
     enter(c);
     for (int q = 0; q < QUEUE_COUNT; q++)
         if (c->stream[q])
-            did(c, c->d.stream_sync(c->stream[q]), "stream_sync");
+            cuda_did(c, c->d.stream_sync(c->stream[q]), "stream_sync");
     const char *failed = c->failed;
     c->failed = NULL;
     if (!failed)
@@ -95,11 +95,12 @@ static enum errc set_up(struct backend_ctx *c, const struct gpu_image *images, s
     if (code || (code = c->d.device_count(&count)) || !count)
         return FAIL(e, UNAVAILABLE, "the GPU driver shows this process no card%s%s", code ? ": " : "",
                     code ? text_of(&c->d, code) : "");
-    if (did(c, c->d.device_get(&device, 0), "device_get") && did(c, c->d.context_keep(&c->context, device), "context_keep")) {
+    if (cuda_did(c, c->d.device_get(&device, 0), "device_get")
+        && cuda_did(c, c->d.context_keep(&c->context, device), "context_keep")) {
         c->device = device;
         enter(c);
         for (int q = 0; q < QUEUE_COUNT; q++)
-            did(c, c->d.stream_new(&c->stream[q], GPU_STREAM_ALONE), "stream_new");
+            cuda_did(c, c->d.stream_new(&c->stream[q], GPU_STREAM_ALONE), "stream_new");
     }
     TRY(cuda_sync(c, e));
     return load(c, images, e);
@@ -151,8 +152,8 @@ struct buffer *cuda_alloc(struct backend_ctx *c, size_t size_bytes)
         free(b);
         return NULL;
     }
-    did(c, c->d.memory_fill(at, 0, size_bytes ? size_bytes : 1, c->stream[QUEUE_COMPUTE]), "memory_fill");
-    did(c, c->d.stream_sync(c->stream[QUEUE_COMPUTE]), "memory_fill");     /* other queues may use it at once */
+    cuda_did(c, c->d.memory_fill(at, 0, size_bytes ? size_bytes : 1, c->stream[QUEUE_COMPUTE]), "memory_fill");
+    cuda_did(c, c->d.stream_sync(c->stream[QUEUE_COMPUTE]), "memory_fill");     /* other queues may use it at once */
     b->size_bytes = size_bytes;
     b->handle = (void *)(uintptr_t)at;
     return b;
@@ -163,7 +164,7 @@ void cuda_free(struct backend_ctx *c, struct buffer *b)
     if (!b)
         return;
     enter(c);
-    did(c, c->d.memory_free((gpu_ptr)(uintptr_t)b->handle), "memory_free");        /* waits for what still uses it */
+    cuda_did(c, c->d.memory_free((gpu_ptr)(uintptr_t)b->handle), "memory_free");        /* waits for what still uses it */
     free(b);
 }
 
@@ -172,7 +173,7 @@ void cuda_put(struct backend_ctx *c, enum queue q, struct buffer *b, size_t offs
     ASSERT(offset_bytes <= b->size_bytes && n <= b->size_bytes - offset_bytes);
     enter(c);
     if (n)
-        did(c, c->d.copy_in((gpu_ptr)(uintptr_t)b->handle + offset_bytes, src, n, c->stream[q]), "copy_in");
+        cuda_did(c, c->d.copy_in((gpu_ptr)(uintptr_t)b->handle + offset_bytes, src, n, c->stream[q]), "copy_in");
 }
 
 void cuda_get(struct backend_ctx *c, enum queue q, const struct buffer *b, size_t offset_bytes, void *dst, size_t n)
@@ -180,7 +181,7 @@ void cuda_get(struct backend_ctx *c, enum queue q, const struct buffer *b, size_
     ASSERT(offset_bytes <= b->size_bytes && n <= b->size_bytes - offset_bytes);
     enter(c);
     if (n)
-        did(c, c->d.copy_out(dst, (gpu_ptr)(uintptr_t)b->handle + offset_bytes, n, c->stream[q]), "copy_out");
+        cuda_did(c, c->d.copy_out(dst, (gpu_ptr)(uintptr_t)b->handle + offset_bytes, n, c->stream[q]), "copy_out");
 }
 
 struct event *cuda_event_new(struct backend_ctx *c)
@@ -199,14 +200,14 @@ void cuda_event_free(struct backend_ctx *c, struct event *ev)
     if (!ev)
         return;
     enter(c);
-    did(c, c->d.event_free(ev->handle), "event_free");
+    cuda_did(c, c->d.event_free(ev->handle), "event_free");
     free(ev);
 }
 
 void cuda_record(struct backend_ctx *c, enum queue q, struct event *ev)
 {
     enter(c);
-    ev->is_recorded = did(c, c->d.event_record(ev->handle, c->stream[q]), "event_record");
+    ev->is_recorded = cuda_did(c, c->d.event_record(ev->handle, c->stream[q]), "event_record");
 }
 
 void cuda_wait(struct backend_ctx *c, enum queue q, const struct event *ev)
@@ -215,7 +216,7 @@ void cuda_wait(struct backend_ctx *c, enum queue q, const struct event *ev)
     if (!ev->is_recorded)
         refuse(c, "a queue waits for an event that nothing recorded");
     else
-        did(c, c->d.stream_wait(c->stream[q], ev->handle, 0), "stream_wait");
+        cuda_did(c, c->d.stream_wait(c->stream[q], ev->handle, 0), "stream_wait");
 }
 
 void cuda_forget(struct backend_ctx *c, struct buffer *b)
@@ -237,12 +238,17 @@ size_t cuda_pack_q8_bytes(size_t n, size_t slices, size_t depth)
 
 void *cuda_scratch(struct backend_ctx *c, size_t size_bytes)
 {
+    if (size_bytes > c->scratch_bytes && c->capture) {
+        refuse(c, "scratch memory grows while a sequence is captured");
+        return NULL;
+    }
     if (size_bytes > c->scratch_bytes) {
-        if (c->scratch && did(c, c->d.stream_sync(c->stream[QUEUE_COMPUTE]), "stream_sync"))
-            did(c, c->d.memory_free(c->scratch), "memory_free");
+        if (c->scratch && cuda_did(c, c->d.stream_sync(c->stream[QUEUE_COMPUTE]), "stream_sync"))
+            cuda_did(c, c->d.memory_free(c->scratch), "memory_free");
         c->scratch = 0;
         c->scratch_bytes = 0;
-        if (!did(c, c->d.memory_get(&c->scratch, size_bytes), "memory_get"))
+        c->scratch_moves++;
+        if (!cuda_did(c, c->d.memory_get(&c->scratch, size_bytes), "memory_get"))
             return NULL;
         c->scratch_bytes = size_bytes;
     }
@@ -280,7 +286,7 @@ void cuda_begin(struct backend_ctx *c, enum op op, const struct op_call *o)
 void cuda_end(struct backend_ctx *c)
 {
     if (c->d.done)
-        did(c, c->d.done(), "an operation");
+        cuda_did(c, c->d.done(), "an operation");
 }
 
 void cuda_launch(struct backend_ctx *c, enum kernel k, size_t x, size_t y, size_t z, const void *args)
@@ -289,7 +295,7 @@ void cuda_launch(struct backend_ctx *c, enum kernel k, size_t x, size_t y, size_
     if (x > INT32_MAX || y > UINT16_MAX || z > UINT16_MAX)
         refuse(c, "a batch is too large for one grid of blocks; a smaller batch_size with accumulate makes the same steps");
     if (x && y && z && !c->failed)
-        did(c, c->d.launch(c->function[k], (unsigned)x, (unsigned)y, (unsigned)z, kernels[k].threads, 1, 1, 0,
+        cuda_did(c, c->d.launch(c->function[k], (unsigned)x, (unsigned)y, (unsigned)z, kernels[k].threads, 1, 1, 0,
                             c->stream[QUEUE_COMPUTE], arguments, NULL), kernels[k].name);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_int.h - between the files of the backend "cuda", and for its form that runs on the processor (tests/cuda). */
 #pragma once
-#include "workers/compute/kernels/backend.h"
+#include "workers/compute/kernels/capturing.h"
 #include "workers/compute/kernels/cuda/args.h"
 #include "workers/compute/kernels/cuda/driver.h"
 
@@ -27,6 +27,9 @@ struct backend_ctx {
     void *context, *module[GPU_MODULES_MAX], *function[KERNEL_COUNT], *stream[QUEUE_COUNT];
     gpu_ptr scratch;
     size_t scratch_bytes;
+    uint64_t scratch_moves;     /* it lies elsewhere than what was captured before says */
+    struct captured *capture;   /* is made now; NULL: none is */
+    bool never_captures;
     int code;                   /* the first failure since the last sync */
     const char *failed;         /* what was asked for; NULL: nothing failed */
 };
@@ -44,6 +47,8 @@ void cuda_event_free(struct backend_ctx *c, struct event *ev);
 void cuda_record(struct backend_ctx *c, enum queue q, struct event *ev);
 void cuda_wait(struct backend_ctx *c, enum queue q, const struct event *ev);
 void cuda_forget(struct backend_ctx *c, struct buffer *b);
+extern const struct capturing cuda_capturing;
+bool cuda_did(struct backend_ctx *c, int code, const char *what);       /* keeps the first failure; true: there was none */
 size_t cuda_pack_bytes(size_t n, size_t k);
 size_t cuda_pack_q8_bytes(size_t n, size_t slices, size_t depth);
 extern kernel_table cuda_kernels;
@@ -52,7 +57,7 @@ extern kernel_table cuda_kernels;
     .alloc = cuda_alloc,                                                                                                        \
     .free = cuda_free, .put = cuda_put, .get = cuda_get, .sync = cuda_sync, .event_new = cuda_event_new,                        \
     .event_free = cuda_event_free, .record = cuda_record, .wait = cuda_wait, .pack_bytes = cuda_pack_bytes,                     \
-    .pack_q8_bytes = cuda_pack_q8_bytes, .forget = cuda_forget
+    .pack_q8_bytes = cuda_pack_q8_bytes, .forget = cuda_forget, .capturing = &cuda_capturing
 
 /* For operations: device memory for partial results, valid until the next call; NULL after a failure. */
 void *cuda_scratch(struct backend_ctx *c, size_t size_bytes);

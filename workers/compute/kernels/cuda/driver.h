@@ -28,7 +28,7 @@ struct gpu_driver {
     void (*forget)(gpu_ptr at, size_t size_bytes);
 };
 
-enum { GPU_NO_MEMORY = 2, GPU_STREAM_ALONE = 1, GPU_EVENT_NO_TIME = 2 };    /* an error; flags */
+enum { GPU_NO_MEMORY = 2, GPU_STREAM_ALONE = 1, GPU_EVENT_NO_TIME = 2, GPU_CAPTURE_THREAD = 1 };   /* an error; flags */
 enum { GPU_MAJOR = 75, GPU_MINOR = 76 };                                    /* CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_… */
 
 /* UNAVAILABLE: no library (path: "libcuda.so.1" everywhere but in tests), or one that lacks a function. It is never closed. */

@@ -80,6 +80,7 @@ GPU_CALL void gpu_mma_asm(float *d, struct gpu_mma_a a, uint32_t b0, uint32_t b1
 #define GPU_CALL static inline __attribute__((unused))
 #define GPU_KERNEL(name, args, a)                       \
     static void name##_thread(const args a);            \
+    const size_t gpu_emu_size_##name = sizeof(args);    \
     void gpu_emu_##name(const void *at)                 \
     {                                                   \
         name##_thread(*(const args *)at);               \

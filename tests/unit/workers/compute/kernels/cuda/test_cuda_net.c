@@ -8,8 +8,11 @@
 #include "../../train/run_kit.h"
 #include "workers/compute/rng.h"
 #include "workers/compute/train/family.h"
+#include "workers/compute/train/tune.h"
 
 enum { ROWS = 5, NUMBERS = 4096, STEPS = 3 };
+
+static bool launches_each;
 
 /* STEPS steps from the same beginning; the parameters after them, from the heap. */
 static float *steps_of(const struct backend *be, const struct train_job *job, struct net_shape shape, bool recomputes,
@@ -21,7 +24,8 @@ static float *steps_of(const struct backend *be, const struct train_job *job, st
     struct net *n;
     struct err e = { 0 };
     const struct net_spec spec = { .type = ELEM_F32, .job = job, .shape = shape, .max_rows = ROWS, .has_update = true,
-                                   .recomputes = recomputes, .is_bf16 = is_bf16 };
+                                   .recomputes = recomputes, .is_bf16 = is_bf16, .launches_each = launches_each };
+    size_t replays = emu_replays();
     struct step_scalars at = { .lr = 1e-2, .correction1 = 0.1, .correction2 = 0.001, .clip_norm = 1, .grad_scale = 1,
                                .loss_scale = 1, .seed = 9, .is_training = 1 };
     if (be->open(be, NULL, &c, &e) != ERR_OK || net_new(be, c, &spec, &n, &e) != ERR_OK)
@@ -46,6 +50,8 @@ static float *steps_of(const struct backend *be, const struct train_job *job, st
             fail_msg("%s", e.msg);
         assert_true(loss[0] > 0 && isfinite(loss[1]));
     }
+    /* Each of a step's two ways is launched once, and captured from its second time on. */
+    assert_int_equal(emu_replays() - replays, be == &backend_cuda_emu && !launches_each ? 2 * (STEPS - 1) : 0);
     *ret_count = n->numbers;
     float *p = malloc(n->numbers * sizeof *p);
     be->get(c, QUEUE_COMPUTE, run_region(n->run, REGION_PARAMS), 0, p, n->numbers * sizeof *p);
@@ -92,10 +98,12 @@ static void compare(const char *name, const struct train_job *job, struct net_sh
     double off = 0, norm = 0;
     for (int descends = 0; descends < 2; descends++) {
         emu_set_descending(descends);
+        launches_each = descends;                   /* and captured or not: the same bits */
         got[descends] = steps(&backend_cuda_emu, job, shape, &n);
         assert_int_equal(n, n_ref);
         kit_quiet();
     }
+    launches_each = false;
     emu_set_descending(false);
     for (size_t i = 0; i < n; i++) {
         double d = (double)got[0][i] - (double)want[i];
@@ -141,6 +149,49 @@ static void test_gpt(void **st)
     compare("llama", &s, (struct net_shape){ 11, 19, NET_CLASSES });
 }
 
+/* Gradients that are set, added to, and left alone by an evaluation, all with the same rows: each way is captured for itself. */
+static void test_ways_of_asking(void **st)
+{
+    (void)st;
+    static const struct {
+        unsigned phases;
+        bool accumulate;
+    } ways[] = { { PHASE_FORWARD | PHASE_BACKWARD, false }, { PHASE_FORWARD, false }, { PHASE_FORWARD | PHASE_BACKWARD, true } };
+    enum { WAYS = sizeof ways / sizeof *ways };
+    struct train_job s = { .family = TRAIN_MLP, .optimizer = TRAIN_ADAMW, .hidden = LIST(7) };
+    const struct step_scalars at = { .grad_scale = 1, .loss_scale = 1 };
+    static float x[9 * ROWS];
+    static const int32_t classes[ROWS] = { 3, 1, 2, 0, 9 };
+    float *grads[2];
+    size_t n_grads = 0;
+    for (size_t i = 0; i < 9 * ROWS; i++)
+        x[i] = (float)philox_normal(5, 0, i);
+    for (int each = 0; each < 2; each++) {
+        const struct net_spec spec = { .type = ELEM_F32, .job = &s, .shape = { 9, 10, NET_CLASSES }, .max_rows = ROWS,
+                                       .has_update = true, .launches_each = each };
+        struct backend_ctx *c = kit_emu();
+        struct net *n;
+        struct err e;
+        size_t replays = emu_replays();
+        if (net_new(&backend_cuda_emu, c, &spec, &n, &e) != ERR_OK)
+            fail_msg("%s", e.msg);
+        net_init(n, 11);
+        for (int i = 0; i < 3 * WAYS; i++) {
+            net_put(n, x, classes, ROWS);
+            net_exec(n, ROWS, ways[i % WAYS].phases, ways[i % WAYS].accumulate, &at);
+        }
+        assert_int_equal(emu_replays() - replays, each ? 0 : 2 * WAYS);
+        n_grads = n->numbers;
+        grads[each] = malloc(n_grads * sizeof(float));
+        backend_cuda_emu.get(c, QUEUE_COMPUTE, run_region(n->run, REGION_GRADS), 0, grads[each], n_grads * sizeof(float));
+        assert_int_equal(backend_cuda_emu.sync(c, &e), ERR_OK);
+        net_free(n);
+        kit_close(c);
+    }
+    assert_memory_equal(grads[0], grads[1], n_grads * sizeof(float));
+    free(grads[0]), free(grads[1]);
+}
+
 /* Through the engine: data, evaluation, clipping, a model file, held out. */
 static void test_digits(void **st)
 {
@@ -166,6 +217,33 @@ static void test_digits(void **st)
     assert_int_equal(emu_memory_used(), 0);
 }
 
+/* A step that is not captured is among the ways that are tried, and shows in no bit. */
+static void test_tuned(void **st)
+{
+    (void)st;
+    static int64_t hidden[] = { 16 };
+    CLEANUP(arena_freep) struct arena *a = arena_new(64 << 20);
+    struct train_job s = kit_spec();
+    struct tuned tuned = { 0 };
+    struct err e = { 0 };
+    bool is_tried = false;
+    s.hidden = (struct slice){ hidden, 1 };
+    s.classes = 10;
+    s.tune_steps = 2;
+    struct train_data d = kit_digits(a, &s);
+    const struct train_task task = { .spec = &s, .data = &d, .backend = &backend_cuda_emu, .clock = &clock_system,
+                                     .dataset_digest = STR("sha256:kit") };
+    const struct train_observer o = { .on_log = kit_log };
+    if (tune(a, &task, 1, true, &o, &tuned, &e) != ERR_OK)
+        fail_msg("%s", e.msg);
+    const struct train_tuning_row *rows = tuned.table.rows.items;
+    for (size_t i = 0; i < tuned.table.rows.n; i++)
+        is_tried |= str_eq_c(rows[i].setting, "graph") && str_eq_c(rows[i].value, "false") && rows[i].ms > 0;
+    assert_true(is_tried && tuned.table.bits_kept && tuned.task.launches_each == tuned.way.launches_each);
+    tuned_release(&tuned);
+    kit_quiet();
+}
+
 /* A card that is too small: what would fit is said. */
 static void test_too_small_a_card(void **st)
 {
@@ -188,6 +266,8 @@ static void test_too_small_a_card(void **st)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_mlp),    cmocka_unit_test(test_cnn), cmocka_unit_test(test_gpt),
-                                        cmocka_unit_test(test_digits), cmocka_unit_test(test_too_small_a_card) };
+                                        cmocka_unit_test(test_digits), cmocka_unit_test(test_too_small_a_card),
+                                        cmocka_unit_test(test_ways_of_asking),
+                                        cmocka_unit_test(test_tuned) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
