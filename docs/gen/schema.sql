@@ -725,6 +725,13 @@ CREATE FUNCTION public.machine_room_by(in_zones text[], in_pool text, in_models 
     -- the body: migrations
 ALTER FUNCTION public.machine_room_by(in_zones text[], in_pool text, in_models text, in_slots bigint, in_gpus bigint, in_cpu_milli bigint, in_memory_bytes bigint) OWNER TO falaj_system;
 
+-- Name: node_changed(); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.node_changed() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.node_changed() OWNER TO falaj_owner;
+
 -- Name: node_flavor_set(uuid, text); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.node_flavor_set(node uuid, new_flavor text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1724,6 +1731,8 @@ CREATE TABLE public.node (
     devices jsonb DEFAULT '[]'::jsonb NOT NULL,
     gangs boolean DEFAULT false NOT NULL,
     programs boolean DEFAULT true NOT NULL,
+    changed_xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    change_no bigint DEFAULT 1 NOT NULL,
     gang_programs boolean DEFAULT false NOT NULL,
     CONSTRAINT node_flavor_check CHECK ((flavor ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
     CONSTRAINT node_reason_check CHECK ((length(reason) <= 512)),
@@ -1744,6 +1753,12 @@ COMMENT ON COLUMN public.node.gangs IS 'Its agent runs parts of jobs on several 
 
 -- Name: COLUMN node.programs; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON COLUMN public.node.programs IS 'It starts programs of tenants (jobs of kind run)';
+
+-- Name: COLUMN node.changed_xid; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.node.changed_xid IS 'The transaction that changed what a planner sees of it';
+
+-- Name: COLUMN node.change_no; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.node.change_no IS 'How often that has changed';
 
 -- Name: COLUMN node.gang_programs; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON COLUMN public.node.gang_programs IS 'Its agent runs parts of programs on several machines';
@@ -4458,6 +4473,9 @@ CREATE INDEX model_version_object ON public.model_version USING btree (tenant_id
 -- Name: node_cert_identity; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX node_cert_identity ON public.node_cert USING btree (identity);
 
+-- Name: node_changed; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX node_changed ON public.node USING btree (changed_xid);
+
 -- Name: node_pool; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX node_pool ON public.node USING btree (pool, node_id);
 
@@ -5403,6 +5421,12 @@ ALTER TABLE public.job ENABLE ALWAYS TRIGGER job_reshape;
 -- Name: job job_shape; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER job_shape BEFORE INSERT ON public.job FOR EACH ROW WHEN ((new.shape = 0)) EXECUTE FUNCTION public.job_shape_keep();
 ALTER TABLE public.job ENABLE ALWAYS TRIGGER job_shape;
+
+-- Name: node node_changed; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER node_changed BEFORE UPDATE ON public.node FOR EACH ROW WHEN ((((((((((((((((old.zone IS DISTINCT FROM new.zone) OR (old.pool IS DISTINCT FROM new.pool)) OR (old.flavor IS DISTINCT FROM new.flavor)) OR (old.slots IS DISTINCT FROM new.slots)) OR (old.gpus IS DISTINCT FROM new.gpus)) OR (old.cpu_milli IS DISTINCT FROM new.cpu_milli)) OR (old.memory_bytes IS DISTINCT FROM new.memory_bytes)) OR (old.gpu_model IS DISTINCT FROM new.gpu_model)) OR (old.gpu_shared IS DISTINCT FROM new.gpu_shared)) OR (old.programs IS DISTINCT FROM new.programs)) OR (old.gangs IS DISTINCT FROM new.gangs)) OR (old.gang_programs IS DISTINCT FROM new.gang_programs)) OR (old.state IS DISTINCT FROM new.state)) OR (old.version IS DISTINCT FROM new.version)) OR (old.backend IS DISTINCT FROM new.backend))) EXECUTE FUNCTION public.node_changed();
+
+-- Name: node node_removed; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER node_removed AFTER DELETE OR TRUNCATE ON public.node FOR EACH STATEMENT EXECUTE FUNCTION public.residency_changed();
 
 -- Name: api_token person_origin; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER person_origin AFTER INSERT ON public.api_token FOR EACH ROW EXECUTE FUNCTION public.person_origin_note();

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Counts every change of the rules of residency, of tenants' states and of their limits, so that whoever remembers them notices.
+-- Counts every change of the rules of residency, of tenants' states and of their limits, and machines that go, so that whoever
+-- remembers them notices.
 CREATE OR REPLACE FUNCTION residency_changed() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 BEGIN
   UPDATE residency_revision SET revision = revision + 1 WHERE id = 1;
@@ -14,3 +15,5 @@ CREATE OR REPLACE TRIGGER tenant_zones_changed AFTER UPDATE OF home_zone, allowe
   FOR EACH STATEMENT EXECUTE FUNCTION residency_changed();
 CREATE OR REPLACE TRIGGER quota_changed AFTER INSERT OR DELETE OR UPDATE OF hard_limit, guarded ON quota
   FOR EACH STATEMENT EXECUTE FUNCTION residency_changed();
+-- Who keeps machines from plan to plan (ADR 0108) has to forget those that are gone.
+CREATE OR REPLACE TRIGGER node_removed AFTER DELETE OR TRUNCATE ON node FOR EACH STATEMENT EXECUTE FUNCTION residency_changed();

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* snapshot.c - two reads: machines and tenants with what live attempts hold of them, and the front of every queue. Whose queues
- * they
- * are, their limits and where their data may be is kept from plan to plan (policies.h).
+/* snapshot.c - two reads: what changed of machines and what live attempts hold of them and of tenants (machines.h), and the
+ * front of every queue. Whose queues they are, their limits and where their data may be is kept from plan to plan (policies.h).
  *
  * Queues are read by shape (migrations/0030): of each tenant and shape the first jobs, their equal part of the room. What does not
  * fit hides nothing that does, for every shape that waits is there; and none is read in vain but a few. A shape of which more may wait is
@@ -11,6 +10,7 @@
 #include "core/db/tx.h"
 #include "core/table/schema.h"
 #include "core/wire/job_type.h"
+#include "scheduler/mirror/machines.h"
 #include "scheduler/mirror/policies.h"
 #include "scheduler/mirror/rules.h"
 #include "scheduler/plan/bookings.h"
@@ -20,31 +20,8 @@
 
 #include <stdlib.h>
 
-enum { ROOMS_MAX = 1000000, WAITING_MAX = 1000000, CLASSES_MAX = 1000 };
+enum { WAITING_MAX = 1000000, CLASSES_MAX = 1000 };
 
-/* A machine, or a tenant that holds something. */
-struct room_row {
-    struct uuid id;
-    bool is_node;
-    struct str zone, pool, flavor, gpu_model, held, build;
-    int64_t slots, gpus, used_slots, used_gpus, revision;
-    int64_t cpu_milli, memory_bytes, used_cpu_milli, used_memory_bytes;
-    bool gpu_shared, programs, gangs, gang_programs, outsized;
-};
-SCHEMA_OF(room_row, "A machine, or a tenant, and what live attempts hold of it", FIELD(room_row, id, 0,
-                                                                                       .doc = "Machine or tenant"),
-    FIELD(room_row, is_node, 0, .doc = "Which"), FIELD(room_row, zone, 0, .doc = "Zone"), FIELD(room_row, pool, 0, .doc = "Pool"),
-    FIELD(room_row, flavor, 0, .doc = "Flavor"), FIELD(room_row, slots, 0, .doc = "Slots"), FIELD(room_row, gpus, 0,
-                                                                                                  .doc = "GPUs"),
-    FIELD(room_row, cpu_milli, 0, .doc = "Processors"), FIELD(room_row, memory_bytes, 0, .doc = "Memory"),
-    FIELD(room_row, used_cpu_milli, 0, .doc = "Held"), FIELD(room_row, used_memory_bytes, 0, .doc = "Held"),
-    FIELD(room_row, gpu_model, 0, .doc = "Of its GPUs"), FIELD(room_row, gpu_shared, 0, .doc = "They keep shares apart"),
-    FIELD(room_row, programs, 0, .doc = "It runs programs"),
-    FIELD(room_row, gang_programs, 0, .doc = "And of programs"), FIELD(room_row, gangs, 0, .doc = "It runs parts of gangs"),
-    FIELD(room_row, build, 0, .doc = "Of its agent"), FIELD(room_row, outsized, 0, .doc = "More is held than slots stand for"),
-    FIELD(room_row, held, 0, .doc = "Devices held"), FIELD(room_row, used_slots, 0, .doc = "Slots held"),
-    FIELD(room_row, used_gpus, 0, .doc = "GPUs held"),
-    FIELD(room_row, revision, 0, .doc = "Of what is known of zones and tenants"));
 SCHEMA_OF(snap_tenant, "A tenant with its quotas", FIELD(snap_tenant, tenant_id, 0, .doc = "Tenant"),
     FIELD(snap_tenant, zones, F_NOCOL, .doc = "Zones it may use"), FIELD(snap_tenant, residency, F_NOCOL, .doc = "Facts for the judge"),
     FIELD(snap_tenant, slots_used, F_NOCOL, .doc = "Held"), FIELD(snap_tenant, slots_limit, 0, .doc = "Limit"),
@@ -62,24 +39,6 @@ SCHEMA_OF(snap_job, "A waiting job", FIELD(snap_job, tenant_id, 0, .doc = "Tenan
     FIELD(snap_job, shape, 0, .doc = "What it asks for"), FIELD(snap_job, depth, 0, .doc = "Most of that shape"),
     FIELD(snap_job, needs_programs, F_NOCOL, .doc = "By its kind"),
     FIELD(snap_job, is_cut, F_NOCOL, .doc = "More may wait"), FIELD(snap_job, tenant, F_NOCOL, .doc = "Index"), FIELD(snap_job, has_lane, F_NOCOL, .doc = "Has a lane"));
-
-/* Live attempts are read once for both sums. */
-static const struct stmt snapshot_rooms = { .name = "snapshot_rooms", .params = "i", .row = &room_row_schema, .card = CARD_MANY,
-                                            .sql =
-    "WITH a AS MATERIALIZED (\n"
-    "  SELECT node_id, tenant_id, " ATTEMPT_SUMS ",\n"
-    "         bool_or(cpu_milli > slots * 1000 OR memory_bytes > slots << 30) AS outsized FROM machine_hold\n"
-    "   GROUP BY GROUPING SETS ((node_id), (tenant_id)))\n"
-    "SELECT n.node_id AS id, true AS is_node, n.zone, n.pool, n.flavor, n.slots, n.gpus, coalesce(a.slots, 0) AS used_slots,\n"
-    "       coalesce(a.gpus, 0) AS used_gpus, " RESIDENCY_REVISION " AS revision, n.cpu_milli, n.memory_bytes,\n"
-    "       coalesce(a.cpu_milli, 0) AS used_cpu_milli, coalesce(a.memory_bytes, 0) AS used_memory_bytes, n.gpu_model,\n"
-    "       n.gpu_shared, n.programs, n.gangs, n.gang_programs, coalesce(a.held, '') AS held,\n"
-    "       n.version || ' ' || n.backend AS build, coalesce(a.outsized, false) AS outsized\n"
-    "  FROM node n LEFT JOIN a ON a.node_id = n.node_id WHERE n.state = 'READY'\n"
-    "UNION ALL\n"
-    "SELECT a.tenant_id, false, '', '', '', 0, 0, a.slots, a.gpus, 0, 0, 0, 0, 0, '', false, false, false, false, '', '', false\n"
-    "  FROM a WHERE a.tenant_id IS NOT NULL\n"
-    " ORDER BY is_node, id LIMIT $1" };
 
 /* What the index job_ready holds: jobs that wait for a time or for others are let in when that has come (duty/due_jobs.h), so that a
  * round costs what may start and nothing for them. */
@@ -117,7 +76,7 @@ static const struct stmt snapshot_tenants = { .name = "snapshot_tenants", .param
     "  FROM tenant t\n" QUOTA_LIMITS
     " WHERE t.tenant_id = ANY ($1) AND t.state = 'ACTIVE' ORDER BY t.tenant_id" };
 
-const struct stmt *const snapshot_stmts[] = { &snapshot_rooms, &snapshot_jobs, &snapshot_tenants, &snapshot_classes, NULL };
+const struct stmt *const snapshot_stmts[] = { &snapshot_jobs, &snapshot_tenants, &snapshot_classes, NULL };
 
 /* Most plans know no tenant with rules, and then none is looked for. */
 static enum errc read_rules(struct work *w, struct snapshot *s, struct err *e)
@@ -173,32 +132,6 @@ static size_t tenants_of(const struct snapshot *s, struct uuid *out)
     return n;
 }
 
-/* Machines into the snapshot; ret_held: the rows of tenants, in the order of their ids. */
-static enum errc read_rooms(struct work *w, struct snapshot *s, struct slice *ret_held, struct err *e)
-{
-    struct slice rows = { 0 };
-    size_t held = 0;
-    TRY(db_many(w->tx, &snapshot_rooms, ARGS(A_I64(ROOMS_MAX)), &rows, ROOMS_MAX, e));
-    const struct room_row *r = rows.items;
-    while (held < rows.n && !r[held].is_node)
-        held++;
-    s->nodes.n = rows.n - held;
-    s->nodes.items = ARENA_ARRAY(w->arena, struct snap_node, s->nodes.n + 1);
-    for (size_t i = 0; i < s->nodes.n; i++) {
-        const struct room_row *n = &r[held + i];
-        s->nodes.items[i] = (struct snap_node){
-            .node_id = n->id, .zone = n->zone, .pool = n->pool, .flavor = n->flavor, .slots = n->slots, .gpus = n->gpus,
-            .free_slots = n->slots - n->used_slots, .free_gpus = n->gpus - n->used_gpus, .cpu_milli = n->cpu_milli,
-            .memory_bytes = n->memory_bytes, .used_cpu_milli = n->used_cpu_milli, .used_memory_bytes = n->used_memory_bytes,
-            .gpu_model = n->gpu_model, .gpu_shared = n->gpu_shared, .programs = n->programs, .gangs = n->gangs,
-            .gang_programs = n->gang_programs,
-            .held = n->held, .build = n->build, .outsized = n->outsized };
-        s->revision = n->revision;
-    }
-    *ret_held = (struct slice){ rows.items, held };
-    return ERR_OK;
-}
-
 /* Limits and places of those that are not known, which are remembered. The tenants stand in the order of their ids, as what is
  * read. */
 static enum errc read_unknown(struct work *w, struct snap_tenant *t, bool *is_known, size_t n, size_t unknown, struct err *e)
@@ -229,7 +162,7 @@ static enum errc read_unknown(struct work *w, struct snap_tenant *t, bool *is_kn
 }
 
 /* Those whose jobs were read and who are ACTIVE, with what they hold. */
-static enum errc read_tenants(struct work *w, struct snapshot *s, const struct room_row *held, size_t nheld, struct err *e)
+static enum errc read_tenants(struct work *w, struct snapshot *s, const struct tenant_hold *held, size_t nheld, struct err *e)
 {
     struct uuid *ids = ARENA_ARRAY(w->arena, struct uuid, s->jobs.n);
     size_t n = tenants_of(s, ids), kept = 0, at = 0;
@@ -243,11 +176,11 @@ static enum errc read_tenants(struct work *w, struct snapshot *s, const struct r
     for (size_t i = 0; i < n; i++) {
         if (!is_known[i])
             continue;
-        while (at < nheld && uuid_cmp(held[at].id, t[i].tenant_id) < 0)
+        while (at < nheld && uuid_cmp(held[at].tenant_id, t[i].tenant_id) < 0)
             at++;
-        if (at < nheld && uuid_eq(held[at].id, t[i].tenant_id)) {
-            t[i].slots_used = held[at].used_slots;
-            t[i].gpus_used = held[at].used_gpus;
+        if (at < nheld && uuid_eq(held[at].tenant_id, t[i].tenant_id)) {
+            t[i].slots_used = held[at].slots;
+            t[i].gpus_used = held[at].gpus;
         }
         split_zones(&t[i], w->arena);
         t[kept++] = t[i];
@@ -293,7 +226,7 @@ enum errc snapshot_read(struct work *w, int64_t limit, bool is_full, struct snap
     struct snapshot s = { 0 };
     struct slice held = { 0 };
     int64_t room = 0;
-    TRY(read_rooms(w, &s, &held, e));
+    TRY(machines_read(w, is_full, &s, &held, e));
     s.claims = w->app->claims;
     turnover_see(w->app->turnover, &s, clock_mono_us(w->app->clock));
     if (!is_full)

@@ -33,6 +33,7 @@
 #include "scheduler/jobs/array_act.h"
 #include "scheduler/mirror/board.h"
 #include "scheduler/mirror/rules.h"
+#include "scheduler/mirror/machines.h"
 #include "scheduler/mirror/snapshot.h"
 #include "scheduler/round.h"
 #include "scheduler/jobs/series.h"
@@ -110,7 +111,8 @@ void fixture_open_wide(struct fixture *f, int connections)
     static const struct stmt *const *const node_lists[] = { residency_stmts, lease_stmts, lease_member_stmts, lease_back_stmts, lease_end_stmts,
         job_apply_stmts, node_worker_stmts,
         environment_node_stmts, environment_lease_stmts, audit_event_stmts, NULL };
-    static const struct stmt *const *const sched_lists[] = { residency_stmts, audit_event_stmts, snapshot_stmts, rules_stmts,
+    static const struct stmt *const *const sched_lists[] = { residency_stmts, audit_event_stmts, snapshot_stmts, machines_stmts,
+                                                             rules_stmts,
                                                              plan_apply_stmts, holders_stmts, ends_stmts, evict_stmts,
                                                              plan_check_stmts, plan_gang_stmts, reaper_stmts, budget_watch_stmts,
                                                              queue_usage_stmts, due_jobs_stmts, dependencies_stmts,
