@@ -13,10 +13,13 @@
 static const int64_t SECOND_US = 1000000, MINUTE_US = 60000000;
 enum { TOLD_MAX = 1000, SCRATCH_BYTES = 256 << 20 };
 
+struct place { struct uuid id; size_t node; };
+
 /* Looks into the future of one snapshot. */
 struct look {
     const struct snapshot *s;
     struct ends e;
+    struct place *places;               /* machines by id */
     size_t *at;                         /* by end: its machine; SIZE_MAX: it takes no work now */
     struct arena *a, *scratch;          /* for what is found; for one moment */
 };
@@ -36,25 +39,28 @@ static int by_time(const void *a, const void *b)
     return uuid_cmp(x->node_id, y->node_id);
 }
 
-struct place { struct uuid id; size_t node; };
-
 static int by_id(const void *a, const void *b)
 {
     return uuid_cmp(*(const struct uuid *)a, *(const struct uuid *)b);
 }
 
+/* SIZE_MAX: it takes no work now. */
+static size_t node_of(const struct look *l, struct uuid id)
+{
+    const struct place *p = bsearch(&id, l->places, l->s->nodes.n, sizeof *l->places, by_id);
+    return p ? p->node : SIZE_MAX;
+}
+
 static struct look look_of(const struct snapshot *s, struct ends e, struct arena *a)
 {
     struct look l = { .s = s, .e = e, .a = a, .scratch = arena_new(SCRATCH_BYTES), .at = ARENA_ARRAY(a, size_t, e.n + 1) };
-    struct place *places = ARENA_ARRAY(a, struct place, s->nodes.n + 1);
+    l.places = ARENA_ARRAY(a, struct place, s->nodes.n + 1);
     for (size_t i = 0; i < s->nodes.n; i++)
-        places[i] = (struct place){ s->nodes.items[i].node_id, i };
-    qsort(places, s->nodes.n, sizeof *places, by_id);
+        l.places[i] = (struct place){ s->nodes.items[i].node_id, i };
+    qsort(l.places, s->nodes.n, sizeof *l.places, by_id);
     qsort(e.items, e.n, sizeof *e.items, by_time);
-    for (size_t i = 0; i < e.n; i++) {
-        const struct place *p = bsearch(&e.items[i].node_id, places, s->nodes.n, sizeof *places, by_id);
-        l.at[i] = p ? p->node : SIZE_MAX;
-    }
+    for (size_t i = 0; i < e.n; i++)
+        l.at[i] = node_of(&l, e.items[i].node_id);
     return l;
 }
 
@@ -184,13 +190,18 @@ static struct booking booking_of(const struct look *l, const struct snap_job *j,
 }
 
 /* Machines that the job may be given: of its own booking, or of nobody's. */
-static bool *open_to(const struct snapshot *s, const struct booking *own, bool is_own_only, struct arena *a)
+static bool *open_to(const struct look *l, const struct booking *own, bool is_own_only)
 {
-    bool *only = ARENA_ARRAY(a, bool, s->nodes.n + 1);
-    for (size_t i = 0; i < s->nodes.n; i++) {
-        const struct booking *at = bookings_at(s->bookings, s->nodes.items[i].node_id);
-        only[i] = at ? at == own : !is_own_only;
-    }
+    const struct bookings *b = l->s->bookings;
+    bool *only = ARENA_ARRAY(l->a, bool, l->s->nodes.n + 1);
+    if (!is_own_only)
+        memset(only, true, l->s->nodes.n);
+    for (size_t i = 0; i < b->n; i++)
+        for (size_t k = 0; k < b->items[i].n; k++) {
+            const size_t node = node_of(l, b->items[i].seats[k].node_id);
+            if (node != SIZE_MAX)
+                only[node] = &b->items[i] == own;
+        }
     return only;
 }
 
@@ -226,7 +237,7 @@ void backfill_renew(struct snapshot *s, struct ends e, struct arena *a)
             if (uuid_eq(s->jobs.items[k].job_id, b->items[i].job_id) &&
                 uuid_eq(s->jobs.items[k].tenant_id, b->items[i].tenant_id))
                 j = &s->jobs.items[k];
-        if (j && find(&l, j, open_to(s, &b->items[i], true, a), &f))
+        if (j && find(&l, j, open_to(&l, &b->items[i], true), &f))
             b->items[i] = booking_of(&l, j, &f);
         else
             bookings_drop(b, &b->items[i]);
@@ -268,19 +279,32 @@ static void say_start(struct waiting *w, int64_t start_us, struct arena *a)
                          STR_ARG(w->message), STR_ARG(minute));
 }
 
-/* Those who would fit, but for what is kept. */
+static bool same_ask(const struct snap_job *a, const struct snap_job *b)
+{
+    return a->tenant == b->tenant && a->shape == b->shape && a->slots == b->slots && a->gpus == b->gpus &&
+           a->cpu_milli == b->cpu_milli && a->memory_bytes == b->memory_bytes && a->gpu_milli == b->gpu_milli &&
+           a->zones.items == b->zones.items;
+}
+
+/* Those who would fit, but for what is kept. Jobs that ask for the same mostly stand one after the other, and are looked at
+ * once. */
 static void say_kept(const struct snapshot *s, struct plan *p, struct arena *a)
 {
-    size_t told = 0;
-    for (size_t i = 0; i < p->waits.n && told < TOLD_MAX; i++) {
+    const struct snap_job *last = NULL;
+    size_t told = 0, node;
+    bool fits = false;
+    for (size_t i = 0; s->bookings->n && i < p->waits.n && told < TOLD_MAX; i++) {
         const struct snap_job *j = &s->jobs.items[p->waits.items[i].job];
         struct sight see;
-        size_t node;
         if (!str_eq(p->waits.items[i].reason, STR("Resources")) || snap_job_nodes(j) > 1)
             continue;
-        told++;
-        if (sight_search(s, &s->tenants.items[j->tenant], j, &node, &see) &&
-            bookings_at(s->bookings, s->nodes.items[node].node_id))
+        if (!last || !same_ask(last, j)) {
+            told++;
+            fits = sight_search(s, &s->tenants.items[j->tenant], j, &node, &see) &&
+                   bookings_at(s->bookings, s->nodes.items[node].node_id);
+            last = j;
+        }
+        if (fits)
             p->waits.items[i].message = str_fmt(a, "the machines with room are kept for a job on several machines, before whose "
                                                 "start it might not end (max_runtime_seconds %ld)", (long)j->max_runtime_s);
     }
@@ -305,10 +329,10 @@ static bool book(const struct look *l, const struct snap_job *j, struct booking 
         *ret_start_us = own->start_us;
         return true;
     }
-    bool found = own && find(l, j, open_to(l->s, own, true, l->a), &f);
+    bool found = own && find(l, j, open_to(l, own, true), &f);
     if (own && !found)
         bookings_drop(b, own);
-    if (!found && !find(l, j, open_to(l->s, NULL, false, l->a), &f))
+    if (!found && !find(l, j, open_to(l, NULL, false), &f))
         return false;
     const struct booking more = booking_of(l, j, &f);
     *ret_start_us = more.start_us;

@@ -64,8 +64,8 @@ static void place_claims(struct planner *p)
             claims_take(&s->claims->items[i], s, node);
 }
 
-/* On whatever machines have room now but those that are kept for others. */
-static bool place_booked(struct planner *p, const struct booking *b, size_t job)
+/* On whatever machines have room now but those that are kept for others. owners: by machine. */
+static bool place_booked(struct planner *p, const struct booking *b, const struct booking **owners, size_t job)
 {
     struct snapshot *s = p->s;
     struct snap_job *j = &s->jobs.items[job];
@@ -76,9 +76,8 @@ static bool place_booked(struct planner *p, const struct booking *b, size_t job)
     if (!may_start(p, j, NULL))
         return false;
     for (size_t i = 0; i < s->nodes.n; i++) {
-        const struct booking *at = bookings_at(s->bookings, s->nodes.items[i].node_id);
         was[i] = s->nodes.items[i].gangs;
-        s->nodes.items[i].gangs &= !at || at == b;
+        s->nodes.items[i].gangs &= !owners[i] || owners[i] == b;
     }
     const bool is_found = gang_find(s, t, j, p->a, &seats, &see);
     for (size_t i = 0; i < s->nodes.n; i++)
@@ -95,10 +94,13 @@ static bool place_booked(struct planner *p, const struct booking *b, size_t job)
 static void place_bookings(struct planner *p)
 {
     struct bookings *b = p->s->bookings;
+    const struct booking **owners = ARENA_ARRAY(p->a, const struct booking *, p->s->nodes.n + 1);
     size_t job;
+    for (size_t i = 0; i < p->s->nodes.n; i++)
+        owners[i] = bookings_at(b, p->s->nodes.items[i].node_id);
     for (size_t i = 0; i < b->n; i++)
         b->items[i].is_started = find_job(p->s, b->items[i].tenant_id, b->items[i].job_id, &job) &&
-                                 !p->s->jobs.items[job].is_placed && place_booked(p, &b->items[i], job);
+                                 !p->s->jobs.items[job].is_placed && place_booked(p, &b->items[i], owners, job);
 }
 
 void placement_first(struct planner *p)
