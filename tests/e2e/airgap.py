@@ -31,14 +31,17 @@ class Space:
 
     def way_out(self):
         """An interface that swallows what is sent. Without IPv6, whose kernel part would send by itself."""
+        self.before = 0
         run(*self.words, "sysctl", "-qw", "net.ipv6.conf.default.disable_ipv6=1")
-        for words in ("link add out type dummy", "link set out up", "addr add 192.0.2.1/24 dev out",
+        for words in ("link add out type veth peer name hole", "link set hole up", "link set out up",
+                      "addr add 192.0.2.1/24 dev out", "neigh add 192.0.2.254 lladdr 02:00:00:00:00:01 dev out",
                       "route add default via 192.0.2.254"):
             run(*self.words, "ip", *words.split())
+        self.before = self.sent()
 
     def sent(self):
         lines = run(*self.words, "ip", "-s", "link", "show", "out").splitlines()
-        return int(lines[-1].split()[1])
+        return int(lines[-1].split()[1]) - self.before
 
     def drop(self):
         run("ip", "netns", "del", self.name, ok=False)
