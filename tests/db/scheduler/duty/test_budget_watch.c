@@ -82,6 +82,8 @@ static void an_attempt_is_charged_by_the_price_of_its_lease(void **state)
     fixture_check(&f);
     struct lease_grant g[1];
     assert_int_equal(take(&f, &m, 1, g), 1);
+    /* Ended, it is charged from when its machine took it. */
+    fixture_exec(&f, "UPDATE attempt SET taken_at = taken_at - interval '1 hour' WHERE live");
     assert_int_equal(run_through(&f, &m, g, 1), 2);
     assert_int_equal(fixture_count(&f, "SELECT count(*) FROM usage_debit"), 1);
     assert_in_range(fixture_count(&f, "SELECT round(max(money_micro) / 1000000.0) FROM usage_debit"), 7920, 8100);

@@ -182,6 +182,10 @@ static void lines_follow_their_machines(void **state)
     turnover_see(x.t, &x.s, x.now_us);
     assert_int_equal(lent(&x, 1), LEND_TIMES * SLOTS);
     assert_true(!x.nodes[0].lent && !x.nodes[2].lent);
+    turnover_unlend(&x.s);
+    x.s = (struct snapshot){ .nodes = { x.nodes + 1, 2 } };
+    turnover_see(x.t, &x.s, x.now_us);
+    assert_int_equal(lent(&x, 1), LEND_TIMES * SLOTS);
     turnover_free(x.t);
     turnover_see(NULL, &x.s, 0);
     turnover_lend(NULL, &x.s);
