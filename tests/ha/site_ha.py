@@ -30,11 +30,14 @@ def read(path):
 
 
 def with_children(pids):
-    """Parents first, so that none starts another one meanwhile. Backends of PostgreSQL have groups of their own."""
-    out = list(pids)
+    """Parents first. Backends of PostgreSQL have groups of their own. One look for all: a hundred processes one by one take a
+    busy machine most of a minute, in which nothing is lost yet."""
+    out, parents = list(pids), {}
+    for line in subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout.splitlines():
+        pid, parent = map(int, line.split())
+        parents.setdefault(parent, []).append(pid)
     for pid in out:
-        found = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True).stdout.split()
-        out += [int(x) for x in found if int(x) not in out]
+        out += [x for x in parents.get(pid, []) if x not in out]
     return out
 
 
