@@ -31,7 +31,7 @@ export interface Platform {
   stop(): Promise<void>;
 }
 
-const START_MS = 200_000;
+const START_MS = 230_000;
 const STOP_MS = 120_000;
 
 export function binary(name: string): string {

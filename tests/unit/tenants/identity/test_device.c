@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_device.c - what a person may type for a code; the grant itself is in tests/http/auth_local.test.ts. */
+/* test_device.c - what a person may type for a code; the grant itself is in tests/http/auth_invited.test.ts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
