@@ -16,7 +16,7 @@
 enum { DEV_PG_PORT = 5432, DEV_DAEMONS = 6, DEV_ZONES = 8, DEV_CHILDREN = DEV_DAEMONS + 2 * (DEV_ZONES - 1), DEV_ARGS = 16 };
 /* What one step of the start may take (initdb, the migrations, the API's first answer): far above what it does, for a machine
  * that is busy with much else is slow and not broken. */
-enum { DEV_START_MS = 180000 };
+enum { DEV_START_MS = 600000 };
 enum dev_daemon { DEV_POSTGRES, DEV_REDIS, DEV_KEYD, DEV_API, DEV_SCHEDULER, DEV_WORKER };
 /* Each further zone i (from 1) has a falaj-keyd and a falaj-worker of its own. */
 #define DEV_KEYD_OF(i) ((i) ? DEV_DAEMONS + 2 * ((i) - 1) : (int)DEV_KEYD)
