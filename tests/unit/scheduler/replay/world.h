@@ -92,6 +92,8 @@ static void world_pass_time(struct world *w)
         struct world_job *l = &w->jobs[i];
         if (!l->waits && !l->runs && world_pick(w, 10) == 0) {
             *l = (struct world_job){ .waits = true, .ask = world_ask(w) };
+        } else if (l->waits && world_pick(w, 30) == 0) {
+            l->waits = false;           /* nobody wants it any more: some would wait for ever */
         } else if (l->runs && w->now >= l->ends) {
             const bool was_sent = l->leaves;
             l->preempted += was_sent;
