@@ -141,6 +141,8 @@ static enum errc plan_pass(const struct app *app, struct arena *a, bool is_deep,
     plan_from(app, explains ? CYCLE_EXPLAINS : CYCLE_DEEP, &s, a, &p);
     if (explains)
         TRY(evict_pass(&w, &s, &p, &told, e));
+    if (told.n)
+        ends = (struct ends){ 0 };      /* who was told to go ends sooner than was read */
     cycle_ring_keep(app->cycles);
     if (explains)
         TRY(backfill_after(&w, &s, &p, ends, e));

@@ -161,10 +161,49 @@ static void room_is_made_for_a_gang_and_kept_for_it(void **state)
     assert_int_equal(fixture_count(&f, "SELECT count(*) FROM attempt WHERE state = 'PREEMPTED'"), 2);
 }
 
+/* It had a booking for when they were to end by themselves; now they are sent away, and what they leave is lent to nobody who
+ * would still be there when the last of them has gone. */
+static void a_booking_moves_to_when_room_is_made(void **state)
+{
+    (void)state;
+    struct lease_grant g[MACHINES];
+    struct arena *a = arena_new(64 << 20);
+    int64_t admitted = -1;
+    bool more;
+    fixture_exec(&f, "UPDATE priority_class SET min_runtime_s = 3600 WHERE class = 'low'");
+    for (int i = 0; i < MACHINES; i++) {
+        (void)one("low", 1, 4);
+        fixture_exec(&f, "UPDATE job SET max_runtime_s = 86400 WHERE queued");
+        assert_int_equal(plan(&f), 1);
+        assert_int_equal(take(&f, &m[i], 1, &g[i]), 1);
+        assert_int_equal(tell(&f, &m[i], &g[i], 1, LE_START, NULL), 1);
+    }
+    const struct uuid gang = one("high", MACHINES, 4);
+    assert_int_equal(plan(&f), 0);
+    assert_int_equal(bookings.n, 1);
+    assert_true(bookings.items[0].start_us > clock_wall_us(&clock_system) + 2400 * INT64_C(1000000));
+    fixture_exec(&f, "UPDATE priority_class SET min_runtime_s = 0 WHERE class = 'low'");
+    assert_int_equal(plan(&f), 0);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job WHERE state = 'PREEMPTING'"), MACHINES);
+    assert_int_equal(bookings.n, 1);
+    assert_true(bookings.items[0].start_us < clock_wall_us(&clock_system) + 60 * INT64_C(1000000));
+    const struct uuid small = one("low", 1, 1);
+    fixture_exec(&f, "UPDATE job SET max_runtime_s = 600 WHERE queued AND nodes = 1");
+    assert_int_equal(tell(&f, &m[0], &g[0], 1, LE_PREEMPT, NULL), 1);
+    OK(loop_plan_once(&f.scheduler, a, false, &admitted, &more, e));
+    assert_int_equal(admitted, 0);
+    assert_int_equal(tell(&f, &m[1], &g[1], 1, LE_PREEMPT, NULL), 1);
+    OK(loop_plan_once(&f.scheduler, a, false, &admitted, &more, e));
+    assert_string_equal(state_of(&f, gang), "ADMITTED");
+    assert_string_equal(state_of(&f, small), "PENDING");
+    arena_free(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test_teardown(a_gang_makes_room_as_a_whole, done),
                                         cmocka_unit_test_teardown(all_its_machines_are_woken, done),
-                                        cmocka_unit_test_teardown(room_is_made_for_a_gang_and_kept_for_it, done) };
+                                        cmocka_unit_test_teardown(room_is_made_for_a_gang_and_kept_for_it, done),
+                                        cmocka_unit_test_teardown(a_booking_moves_to_when_room_is_made, done) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
