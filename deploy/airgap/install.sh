@@ -14,7 +14,7 @@
 # Exit status: 0 done, 1 apt could not install, 2 wrong usage, 3 the archive is not what was signed: the file is named.
 set -euo pipefail
 export LC_ALL=C.UTF-8
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 key='' offline=0 what=''
 
 usage() { sed -n '3,15s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
@@ -30,6 +30,8 @@ while [[ $# -gt 0 ]]; do
 done
 [[ -n $what ]] || { usage >&2; die 2 "server, worker or verify is missing"; }
 [[ -r $key ]] || die 2 "--key FILE is needed: the public key that came by another way than this archive"
+key=$(realpath -- "$key")       # as the caller sees it: check goes into the archive, which may have a file of that name
+[[ $key != "$here"/* ]] || die 2 "$key came with the archive: a key that travels with what it signs proves nothing"
 command -v openssl >/dev/null || die 1 "openssl is missing, without which no signature can be checked. It is on \
 Debian's own medium (apt-get install openssl)"
 

@@ -9,8 +9,8 @@ import hashlib, json, os, pathlib, shutil, subprocess, tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def run(*args, rc=0):
-    r = subprocess.run([str(x) for x in args], capture_output=True, text=True)
+def run(*args, rc=0, cwd=None):
+    r = subprocess.run([str(x) for x in args], capture_output=True, text=True, cwd=cwd)
     assert r.returncode == rc, (args, r.returncode, r.stdout, r.stderr)
     return r.stdout + r.stderr
 
@@ -58,6 +58,32 @@ def refit(d):
     (d / "SHA256SUMS").write_text("\n".join(f"{digest}  {DEB}" if x.endswith(DEB) else x for x in lines) + "\n")
 
 
+def forge(d, good):
+    """Somebody else's archive, signed by another key, which lies in it under the name of the maker's."""
+    bad = d / "forged" / good.name
+    shutil.copytree(good, bad)
+    shutil.copy(d / "other.pub", bad / "maker.pub")
+    digest = hashlib.sha256((bad / "maker.pub").read_bytes()).hexdigest()
+    with open(bad / "SHA256SUMS", "a") as f:
+        f.write(f"{digest}  maker.pub\n")
+    sums = bad / "SHA256SUMS"
+    run("openssl", "pkeyutl", "-sign", "-rawin", "-inkey", d / "other.key", "-in", sums, "-out", f"{sums}.sig")
+    return bad
+
+
+def check_key(d, good):
+    """The key is the file that the caller names, wherever the archive lies, and none that the archive has in it."""
+    assert "checked" in run(good / "install.sh", "--key", "maker.pub", "verify", cwd=d)
+    bad = forge(d, good)
+    said = run(bad / "install.sh", "--key", "maker.pub", "verify", cwd=d, rc=3)
+    assert "not signed by the key" in said, said
+    for key, cwd in ((bad / "maker.pub", d), ("maker.pub", bad), (d / "link.pub", d)):
+        if key == d / "link.pub":
+            key.symlink_to(bad / "maker.pub")
+        assert "came with the archive" in run(bad / "install.sh", "--key", key, "verify", cwd=cwd, rc=2)
+    shutil.rmtree(d / "forged")
+
+
 def check_sbom(top):
     """Each package of the archive stands in both with the digest that it has; so does what the console has in it."""
     cdx, spdx = (json.loads((top / f"sbom/falaj.{x}.json").read_text()) for x in ("cdx", "spdx"))
@@ -97,6 +123,7 @@ def main():
         assert "checked" in run(*verify)
         assert "not signed by the key" in run(good / "install.sh", "--key", d / "other.pub", "verify", rc=3)
         assert "--key FILE is needed" in run(good / "install.sh", "server", rc=2)
+        check_key(d, good)
         for name, (damage, file, words) in DAMAGE.items():
             bad = d / "bad" / first.stem
             shutil.copytree(good, bad)
