@@ -20,7 +20,7 @@ struct leader {
     pthread_mutex_t lock;               /* guards session and is_leading */
     struct db_session *session;
     bool is_leading;
-    int64_t next_us;
+    int64_t next_us, term;              /* of the thread that asks */
     struct beat *words;
 };
 
@@ -80,7 +80,13 @@ static enum errc look(struct leader *l, struct err *e)
     if (held)
         log_event(LOG_INFO, "scheduler.leading", NULL);
     l->is_leading = held;
+    l->term += held;
     return ERR_OK;
+}
+
+int64_t leader_term(const struct leader *l)
+{
+    return l->term;
 }
 
 bool leader_check(struct leader *l)

@@ -17,3 +17,6 @@ struct leader *leader_new(const char *conninfo, const struct clock *clock);
 void leader_free(struct leader *l);
 /* True while leading; tries again (at most once a second) when not. */
 bool leader_check(struct leader *l);
+/* How often it began to lead. Another number than before, though leader_check never said false: the lock was lost and taken
+ * again in between, perhaps of another server that lacks what the last one had. */
+int64_t leader_term(const struct leader *l);

@@ -43,7 +43,8 @@ struct loop {
     pthread_cond_t changed;
     bool is_woken, is_submitted, is_stopping;
     bool is_full;                       /* the last plan left no room: jobs that come are no news */
-    struct gather gather;               /* the loop's thread's */
+    struct gather gather;               /* the loop's thread's, as is term: of the leader */
+    int64_t term;
     _Atomic bool is_leading;
     int64_t full_us, reap_us, purge_us, tenants_us, note_us, pages_us, levels_us, depend_us, begin_us, tidy_us, usage_us, arrays_us;
 };
@@ -332,6 +333,19 @@ static bool wait_for_work(struct loop *l, int64_t wait_us, bool is_wakeable)
     return go_on;
 }
 
+/* Whether it leads; what was kept from a time when it led before is forgotten. */
+static bool does_lead(struct loop *l)
+{
+    if (!l->leader)
+        return true;
+    const bool leads = leader_check(l->leader);
+    if (leads && l->term != leader_term(l->leader)) {
+        l->term = leader_term(l->leader);
+        loop_forget(l->app);
+    }
+    return leads;
+}
+
 void loop_run(struct loop *l)
 {
     int64_t wait_us = 0;
@@ -340,7 +354,7 @@ void loop_run(struct loop *l)
         bool more = false;
         notify_alive();
         int64_t tick_us = l->app->config->scheduler_tick_ms * 1000;
-        bool leads = !l->leader || leader_check(l->leader);
+        bool leads = does_lead(l);
         if (!leads && atomic_load(&l->is_leading))
             levels_clear();
         atomic_store(&l->is_leading, leads);

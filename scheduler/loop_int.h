@@ -17,4 +17,6 @@ static inline struct work loop_work(const struct app *app, struct arena *a)
 
 /* loop_plan.c. After an error *ret says that there is room and nothing more. */
 enum errc loop_plan(const struct app *app, struct arena *a, bool is_full, struct plan_outcome *ret, struct err *e) MUST_CHECK;
+/* What is kept from plan to plan: the leader led before, and what changed since may have left no trace. */
+void loop_forget(const struct app *app);
 void loop_wake_nodes(const struct app *app, struct slice nodes_told);   /* struct uuid */

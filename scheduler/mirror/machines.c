@@ -46,6 +46,8 @@ void machines_free(struct machines *m)
 
 void machines_forget(struct machines *m)
 {
+    if (!m)
+        return;
     m->n = m->ntexts = m->bytes = 0;
     m->horizon = 0;
     m->compared = UUID_NIL;

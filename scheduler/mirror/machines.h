@@ -5,8 +5,9 @@
  * newer one, so rows may come twice, late or out of order. What is read is "changed since the horizon": the oldest transaction
  * that was under way when was last read, so whoever had not committed by then is in the next answer. It is read in the
  * plan's own transaction, so a plan knows what it would have read, and a mirror is never old. Machines that are gone raise
- * residency_revision, and another revision forgets all. All the time slices are compared with the database
- * (machines_same); what differs without a change of its version is told, and all is read again.
+ * residency_revision, and another revision forgets all; so does a new
+ * term of the leader (scheduler/leader.h), whose server may lack the last changes of the one before. All the time slices are
+ * compared with the database (machines_same); what differs without a change of its version is told, and all is read again.
  *
  * Calling order: machines_new -> machines_read* (one thread) -> machines_free. NULL: everything is read each time.
  * Memory: its own; texts that a snapshot got live until the next machines_read. */
@@ -32,7 +33,7 @@ struct machines_count { int64_t loads, changed, compared, differing; };
 
 struct machines *machines_new(void);
 void machines_free(struct machines *m);         /* NULL is fine */
-void machines_forget(struct machines *m);
+void machines_forget(struct machines *m);       /* NULL is fine */
 /* In any order, as often as may be. */
 void machines_apply(struct machines *m, const struct machine_fact *f, size_t n);
 /* The rows of all machines behind `after` in the order of ids, up to the last of them or, is_last, to the end: the same are

@@ -47,6 +47,12 @@ static void forget(struct policies *p, int64_t revision)
     p->revision = revision;
 }
 
+void policies_forget(struct policies *p)
+{
+    if (p)
+        forget(p, -1);                  /* no revision that there is */
+}
+
 /* The line of this tenant, or the free one where it belongs. */
 static const struct snap_tenant **line_of(struct policies *p, struct uuid tenant)
 {

@@ -15,6 +15,7 @@ struct policies;
 
 struct policies *policies_new(void);
 void policies_free(struct policies *p);         /* NULL is fine */
+void policies_forget(struct policies *p);       /* NULL is fine */
 /* Fills those of the tenants, named by their tenant_id, that are known. Returns how many are not. */
 size_t policies_recall(struct policies *p, int64_t revision, struct snap_tenant *tenants, bool *is_known, size_t n);
 /* As it was read after policies_recall; what it uses at the moment is zero. */

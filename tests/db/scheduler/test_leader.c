@@ -59,7 +59,11 @@ static void a_broken_connection_is_no_leadership(void **state)
     WAIT_WHILE(!later(a));
     pg_harness_exec(pg, NULL, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'falaj-scheduler-leader'");
     WAIT_WHILE(later(a));
+    assert_int_equal(leader_term(a), 1);
     assert_true(later(a));                                      /* and asks again with a new one */
+    assert_int_equal(leader_term(a), 2);
+    assert_true(later(a));
+    assert_int_equal(leader_term(a), 2);
     leader_free(a);
 }
 

@@ -2,6 +2,7 @@
 /* test_loop.c - the loop as the scheduler runs it, in a thread: a wake-up plans at once, the tick plans without one, silence is reaped. */
 #include "tests/db/scheduler/fixture.h"
 #include "scheduler/leader.h"
+#include "scheduler/mirror/machines.h"
 #include "tests/lib/wait.h"
 
 #include <string.h>
@@ -85,6 +86,42 @@ static void a_loop_that_does_not_lead_plans_nothing(void **state)
     leader_free(mine);
 }
 
+static int64_t leader_pid(void)
+{
+    return fixture_count(&f, "SELECT coalesce(max(l.pid), 0)::bigint FROM pg_locks l JOIN pg_stat_activity s USING (pid)\n"
+                             " WHERE s.application_name = 'falaj-scheduler-leader' AND l.locktype = 'advisory' AND l.granted");
+}
+
+/* The connection that is the leadership breaks and comes again within a round: the server may be another one, on which
+ * numbers of changes mean something else. */
+static void a_new_term_forgets_what_the_last_one_knew(void **state)
+{
+    (void)state;
+    struct uuid before, after;
+    pthread_t thread;
+    int64_t pid = 0, next = 0;
+    struct leader *mine = leader_new(pg_harness_conninfo(f.pg, NULL, NULL), &clock_system);
+    f.scheduler.machines = machines_new();
+    struct loop *l = loop_new(&f.scheduler, mine);
+    assert_int_equal(pthread_create(&thread, NULL, run, l), 0);
+    submit(&f, f.tenant_b, 1, 1, 3, &before);
+    assert_true(comes(before, "ADMITTED"));
+    WAIT_WHILE(!(pid = leader_pid()));
+    assert_int_equal(fixture_count(&f, "SELECT pg_terminate_backend(%ld)::int::bigint", (long)pid), 1);
+    WAIT_WHILE((next = leader_pid()) == pid || !next);
+    submit(&f, f.tenant_b, 1, 1, 3, &after);
+    assert_true(loop_wake(l, false));
+    assert_true(comes(after, "ADMITTED"));
+    loop_stop(l);
+    pthread_join(thread, NULL);
+    loop_free(l);
+    leader_free(mine);
+    assert_true(machines_counted(f.scheduler.machines).loads >= 2);
+    assert_int_equal(machines_counted(f.scheduler.machines).differing, 0);
+    machines_free(f.scheduler.machines);
+    f.scheduler.machines = NULL;
+}
+
 /* While every slot is held, a submission wakes nobody; an end does, and so does a submission as soon as there is room. */
 static void a_full_loop_waits_for_room(void **state)
 {
@@ -133,7 +170,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_loop_plans_and_reaps),
-        cmocka_unit_test(a_loop_that_does_not_lead_plans_nothing), cmocka_unit_test(a_full_loop_waits_for_room),
+        cmocka_unit_test(a_loop_that_does_not_lead_plans_nothing),
+        cmocka_unit_test(a_new_term_forgets_what_the_last_one_knew), cmocka_unit_test(a_full_loop_waits_for_room),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
