@@ -158,7 +158,7 @@ static bool find(const struct look *l, const struct snap_job *j, const bool *onl
     return true;
 }
 
-static void count_what_comes(const struct look *l, const struct found *f, struct booking *b)
+static void count_what_comes(const struct look *l, const struct found *f, struct start_booking *b)
 {
     for (size_t i = 0; i < f->ends; i++) {
         const struct snap_end *x = &l->e.items[i];
@@ -175,12 +175,12 @@ static void count_what_comes(const struct look *l, const struct found *f, struct
     }
 }
 
-static struct booking booking_of(const struct look *l, const struct snap_job *j, const struct found *f)
+static struct start_booking booking_of(const struct look *l, const struct snap_job *j, const struct found *f)
 {
-    struct booking b = { .tenant_id = j->tenant_id, .job_id = j->job_id, .ask = snap_job_ask(j), .project_id = j->project_id,
-                         .is_guarded = l->s->tenants.items[j->tenant].guarded, .class_value = j->class_value,
-                         .start_us = f->at_us, .until_us = l->s->now_us + BOOKING_US, .is_exact = true,
-                         .n = (size_t)snap_job_nodes(j) };
+    struct start_booking b = { .tenant_id = j->tenant_id, .job_id = j->job_id, .ask = snap_job_ask(j),
+                               .project_id = j->project_id, .is_guarded = l->s->tenants.items[j->tenant].guarded,
+                               .class_value = j->class_value, .start_us = f->at_us, .until_us = l->s->now_us + BOOKING_US,
+                               .is_exact = true, .n = (size_t)snap_job_nodes(j) };
     snprintf(b.queue, sizeof b.queue, "%.*s", STR_ARG(j->queue));
     for (size_t k = 0; k < b.n; k++)
         b.seats[k] = (struct booked_seat){ .node_id = l->s->nodes.items[f->seats[k].node].node_id,
@@ -190,7 +190,7 @@ static struct booking booking_of(const struct look *l, const struct snap_job *j,
 }
 
 /* Machines that the job may be given: of its own booking, or of nobody's. */
-static bool *open_to(const struct look *l, const struct booking *own, bool is_own_only)
+static bool *open_to(const struct look *l, const struct start_booking *own, bool is_own_only)
 {
     const struct bookings *b = l->s->bookings;
     bool *only = ARENA_ARRAY(l->a, bool, l->s->nodes.n + 1);
@@ -321,7 +321,7 @@ static int by_order(const void *a, const void *b, void *ctx)
 }
 
 /* On the machines of the booking that it has, while they will be free, else on those of nobody. */
-static bool book(const struct look *l, const struct snap_job *j, struct booking *own, int64_t *ret_start_us)
+static bool book(const struct look *l, const struct snap_job *j, struct start_booking *own, int64_t *ret_start_us)
 {
     struct bookings *b = l->s->bookings;
     struct found f;
@@ -334,7 +334,7 @@ static bool book(const struct look *l, const struct snap_job *j, struct booking 
         bookings_drop(b, own);
     if (!found && !find(l, j, open_to(l, NULL, false), &f))
         return false;
-    const struct booking more = booking_of(l, j, &f);
+    const struct start_booking more = booking_of(l, j, &f);
     *ret_start_us = more.start_us;
     return bookings_put(b, &more);
 }
@@ -357,7 +357,7 @@ void backfill_plan(struct snapshot *s, struct plan *p, struct ends e, struct are
     const struct look l = look_of(s, with_places(s, p, e, a), a);
     for (size_t i = 0; i < n; i++) {
         const struct snap_job *j = &s->jobs.items[waits[i]->job];
-        struct booking *own = bookings_of(b, j->tenant_id);
+        struct start_booking *own = bookings_of(b, j->tenant_id);
         int64_t start_us;
         if (i && s->jobs.items[waits[i - 1]->job].tenant == j->tenant)
             continue;                   /* the first of its tenant has it */

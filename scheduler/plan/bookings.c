@@ -7,13 +7,13 @@
 
 static const int64_t SECOND_US = 1000000;
 
-struct booking *bookings_find(struct bookings *b, struct uuid tenant_id, struct uuid job_id)
+struct start_booking *bookings_find(struct bookings *b, struct uuid tenant_id, struct uuid job_id)
 {
-    struct booking *k = bookings_of(b, tenant_id);
+    struct start_booking *k = bookings_of(b, tenant_id);
     return k && uuid_eq(k->job_id, job_id) ? k : NULL;
 }
 
-struct booking *bookings_of(struct bookings *b, struct uuid tenant_id)
+struct start_booking *bookings_of(struct bookings *b, struct uuid tenant_id)
 {
     for (size_t i = 0; i < b->n; i++)
         if (uuid_eq(b->items[i].tenant_id, tenant_id))
@@ -21,7 +21,7 @@ struct booking *bookings_of(struct bookings *b, struct uuid tenant_id)
     return NULL;
 }
 
-const struct booking *bookings_at(const struct bookings *b, struct uuid node_id)
+const struct start_booking *bookings_at(const struct bookings *b, struct uuid node_id)
 {
     for (size_t i = 0; i < b->n; i++)
         for (size_t k = 0; k < b->items[i].n; k++)
@@ -30,9 +30,9 @@ const struct booking *bookings_at(const struct bookings *b, struct uuid node_id)
     return NULL;
 }
 
-bool bookings_put(struct bookings *b, const struct booking *what)
+bool bookings_put(struct bookings *b, const struct start_booking *what)
 {
-    struct booking *old = bookings_of(b, what->tenant_id);
+    struct start_booking *old = bookings_of(b, what->tenant_id);
     if (!old && b->n == BOOKINGS_MAX)
         return false;
     if (!old)
@@ -41,7 +41,7 @@ bool bookings_put(struct bookings *b, const struct booking *what)
     return true;
 }
 
-void bookings_drop(struct bookings *b, struct booking *which)
+void bookings_drop(struct bookings *b, struct start_booking *which)
 {
     *which = b->items[--b->n];
 }
@@ -53,7 +53,7 @@ void bookings_end(struct bookings *b, int64_t now_us)
             bookings_drop(b, &b->items[i]);
 }
 
-bool booking_lets(const struct booking *b, const struct snap_job *j, int64_t now_us)
+bool booking_lets(const struct start_booking *b, const struct snap_job *j, int64_t now_us)
 {
     if (uuid_eq(j->tenant_id, b->tenant_id) && (uuid_eq(j->job_id, b->job_id) || j->class_value > b->class_value))
         return true;
@@ -62,7 +62,7 @@ bool booking_lets(const struct booking *b, const struct snap_job *j, int64_t now
 
 static int by_start(const void *a, const void *b)
 {
-    const struct booking *x = a, *y = b;
+    const struct start_booking *x = a, *y = b;
     if (x->start_us != y->start_us)
         return x->start_us < y->start_us ? -1 : 1;
     return uuid_cmp(x->job_id, y->job_id);
@@ -89,7 +89,7 @@ static void keep_devices(struct booked_seat *k, struct snap_node *n, bool is_exa
     n->free_gpus -= k->took.gpus;
 }
 
-static void keep(struct booked_seat *k, struct snap_node *n, const struct booking *b)
+static void keep(struct booked_seat *k, struct snap_node *n, const struct start_booking *b)
 {
     const struct ask *a = &b->ask, *c = &k->comes;
     k->keeps = true;
@@ -123,7 +123,7 @@ static size_t node_of(const struct snapshot *s, struct uuid id)
 }
 
 /* Its tenant's other jobs do not fill the quota and the rules that it waits for, either. */
-static void change_quota(struct booking *b, struct snapshot *s, bool is_kept)
+static void change_quota(struct start_booking *b, struct snapshot *s, bool is_kept)
 {
     const int64_t at = snap_tenant_find(s, b->tenant_id), all = (int64_t)b->n, sign = is_kept ? 1 : -1;
     const size_t node = b->seats[0].node;
@@ -146,7 +146,7 @@ void bookings_begin(struct bookings *b, struct snapshot *s)
 {
     qsort(b->items, b->n, sizeof *b->items, by_start);
     for (size_t i = 0; i < b->n; i++) {
-        struct booking *x = &b->items[i];
+        struct start_booking *x = &b->items[i];
         x->keeps = !x->is_started;
         for (size_t k = 0; x->keeps && k < x->n; k++) {
             x->seats[k].node = node_of(s, x->seats[k].node_id);
@@ -159,14 +159,14 @@ void bookings_begin(struct bookings *b, struct snapshot *s)
     }
 }
 
-bool bookings_show(struct bookings *b, struct snapshot *s, const struct booking **ret)
+bool bookings_show(struct bookings *b, struct snapshot *s, const struct start_booking **ret)
 {
     size_t i = b->n;
     while (i > 0 && !b->items[i - 1].keeps)
         i--;
     if (!i)
         return false;
-    struct booking *x = &b->items[i - 1];
+    struct start_booking *x = &b->items[i - 1];
     change_quota(x, s, false);
     for (size_t k = 0; k < x->n; k++)
         if (x->seats[k].keeps)

@@ -27,7 +27,7 @@ struct booked_seat {
     uint16_t milli[DEVICES_MAX];        /* what that was */
 };
 
-struct booking {
+struct start_booking {
     struct uuid tenant_id, job_id;
     struct ask ask;                     /* of one machine */
     struct uuid project_id;
@@ -45,24 +45,24 @@ struct booking {
 };
 
 struct bookings {
-    struct booking items[BOOKINGS_MAX];
+    struct start_booking items[BOOKINGS_MAX];
     size_t n;
 };
 
 /* NULL: it has none. */
-struct booking *bookings_find(struct bookings *b, struct uuid tenant_id, struct uuid job_id);
+struct start_booking *bookings_find(struct bookings *b, struct uuid tenant_id, struct uuid job_id);
 /* Of whatever job of the tenant; NULL: it has none. */
-struct booking *bookings_of(struct bookings *b, struct uuid tenant_id);
+struct start_booking *bookings_of(struct bookings *b, struct uuid tenant_id);
 /* The booking that keeps that machine; NULL: none. */
-const struct booking *bookings_at(const struct bookings *b, struct uuid node_id);
+const struct start_booking *bookings_at(const struct bookings *b, struct uuid node_id);
 /* One more, or in place of the one that its tenant has. False: there are BOOKINGS_MAX. */
-bool bookings_put(struct bookings *b, const struct booking *what);
-void bookings_drop(struct bookings *b, struct booking *which);
+bool bookings_put(struct bookings *b, const struct start_booking *what);
+void bookings_drop(struct bookings *b, struct start_booking *which);
 /* Forgets those that are over. */
 void bookings_end(struct bookings *b, int64_t now_us);
 /* The job may use what the booking keeps: it will have ended, or goes before it. */
-bool booking_lets(const struct booking *b, const struct snap_job *j, int64_t now_us);
+bool booking_lets(const struct start_booking *b, const struct snap_job *j, int64_t now_us);
 /* Orders them by their start and keeps what all of them keep. */
 void bookings_begin(struct bookings *b, struct snapshot *s);
 /* Gives back what the latest one keeps that still keeps something; *ret: that one. False: none does. */
-bool bookings_show(struct bookings *b, struct snapshot *s, const struct booking **ret);
+bool bookings_show(struct bookings *b, struct snapshot *s, const struct start_booking **ret);

@@ -329,7 +329,7 @@ static void go(struct planner *p)
 static void lend_booked(struct planner *p)
 {
     struct snapshot *s = p->s;
-    const struct booking *b;
+    const struct start_booking *b;
     bool *may = ARENA_ARRAY(p->a, bool, s->jobs.n + 1);
     size_t kept = 0;
     for (size_t i = 0; i < p->plan->waits.n; i++)

@@ -65,7 +65,7 @@ static void place_claims(struct planner *p)
 }
 
 /* On whatever machines have room now but those that are kept for others. owners: by machine. */
-static bool place_booked(struct planner *p, const struct booking *b, const struct booking **owners, size_t job)
+static bool place_booked(struct planner *p, const struct start_booking *b, const struct start_booking **owners, size_t job)
 {
     struct snapshot *s = p->s;
     struct snap_job *j = &s->jobs.items[job];
@@ -94,7 +94,7 @@ static bool place_booked(struct planner *p, const struct booking *b, const struc
 static void place_bookings(struct planner *p)
 {
     struct bookings *b = p->s->bookings;
-    const struct booking **owners = ARENA_ARRAY(p->a, const struct booking *, p->s->nodes.n + 1);
+    const struct start_booking **owners = ARENA_ARRAY(p->a, const struct start_booking *, p->s->nodes.n + 1);
     size_t job;
     for (size_t i = 0; i < p->s->nodes.n; i++)
         owners[i] = bookings_at(b, p->s->nodes.items[i].node_id);

@@ -23,7 +23,7 @@ struct plot {
 static bool is_open(const struct choice *c, const struct snap_job *j, size_t node)
 {
     const struct snap_node *n = &c->rooms[node];
-    const struct booking *at = bookings_at(c->s->bookings, n->node_id);
+    const struct start_booking *at = bookings_at(c->s->bookings, n->node_id);
     const struct ask a = snap_job_ask(j);
     return gang_may_go(j, n) && snap_node_could(n, &a) && (!at || uuid_eq(at->job_id, j->job_id));
 }
@@ -171,13 +171,13 @@ static void take(struct choice *c, const struct snap_job *j, const size_t *nodes
     rulebook_take(&c->book, &ask);
 }
 
-static struct booking booking_of(const struct choice *c, const struct snap_job *j, const struct plot *p)
+static struct start_booking booking_of(const struct choice *c, const struct snap_job *j, const struct plot *p)
 {
     const struct ask a = snap_job_ask(j);
     int64_t grace_s = 0;
-    struct booking b = { .tenant_id = j->tenant_id, .job_id = j->job_id, .ask = a, .project_id = j->project_id, .n = p->n,
-                         .is_guarded = c->s->tenants.items[j->tenant].guarded, .class_value = j->class_value,
-                         .until_us = c->s->now_us + BOOKING_US };
+    struct start_booking b = { .tenant_id = j->tenant_id, .job_id = j->job_id, .ask = a, .project_id = j->project_id, .n = p->n,
+                               .is_guarded = c->s->tenants.items[j->tenant].guarded, .class_value = j->class_value,
+                               .until_us = c->s->now_us + BOOKING_US };
     snprintf(b.queue, sizeof b.queue, "%.*s", STR_ARG(j->queue));
     for (size_t i = 0; i < p->all.n; i++)
         grace_s = c->h.items[p->all.items[i]].grace_s > grace_s ? c->h.items[p->all.items[i]].grace_s : grace_s;
@@ -191,7 +191,7 @@ static struct booking booking_of(const struct choice *c, const struct snap_job *
 bool preempt_gang_goes_on(struct choice *c, const struct snap_job *j)
 {
     const struct ask a = snap_job_ask(j);
-    struct booking *b = bookings_find(c->s->bookings, j->tenant_id, j->job_id);
+    struct start_booking *b = bookings_find(c->s->bookings, j->tenant_id, j->job_id);
     size_t nodes[BOOKING_SEATS_MAX], n = 0;
     bool leaves = false;
     for (size_t i = 0; i < c->h.n && !leaves; i++)
@@ -212,7 +212,7 @@ bool preempt_gang_make_room(struct choice *c, size_t job)
     struct plot p;
     if (comes_without(c, j) || !cheapest(c, j, &p) || !settle(c, j, &p))
         return false;
-    const struct booking b = booking_of(c, j, &p);
+    const struct start_booking b = booking_of(c, j, &p);
     if (!bookings_put(c->s->bookings, &b)) {
         for (size_t i = 0; i < p.all.n; i++)
             choice_stay(c, p.all.items[i]);

@@ -29,7 +29,7 @@ extern const char *const cycle_kind_names[];            /* "quick", "deep", "exp
 struct zone_row { int64_t list; struct str zone; };     /* list: from 1 */
 struct job_zone_row { int64_t list; };                  /* by job: where it may run; 0: none */
 struct claim_row { struct claim c; struct str queue; };
-struct booking_row { struct booking b; struct str queue; int64_t n; };
+struct booking_row { struct start_booking b; struct str queue; int64_t n; };
 struct booked_seat_row { struct booked_seat seat; };   /* of the bookings, in their order */
 struct ask_row { struct ask ask; int64_t arrivals, drawn; };
 struct future_row { int32_t type; };

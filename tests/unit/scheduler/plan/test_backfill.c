@@ -45,7 +45,7 @@ static void nobody_behind_it_moves_its_start(void **state)
         int64_t start_us = 0;
         plan(true);
         for (int i = 0; i < 150 && !w.gang_began_us; i++) {
-            const struct booking *b = bookings_find(&w.bookings, gang.tenant_id, gang.job_id);
+            const struct start_booking *b = bookings_find(&w.bookings, gang.tenant_id, gang.job_id);
             assert_non_null(b);
             assert_true(!start_us || b->start_us <= start_us);
             start_us = b->start_us;
@@ -95,7 +95,7 @@ static void who_ends_before_may_use_what_is_kept(void **state)
         w.runs[i].ends_us = w.runs[i].limit_us;
     struct snap_job gang = *w_job(&w, 1, 2, 4, 10);
     plan(true);
-    const struct booking *b = bookings_find(&w.bookings, gang.tenant_id, gang.job_id);
+    const struct start_booking *b = bookings_find(&w.bookings, gang.tenant_id, gang.job_id);
     assert_non_null(b);
     assert_int_equal(b->start_us, W_SECOND + 100 * W_SECOND);
     struct snap_job late = *w_job(&w, 2, 1, 1, 101);

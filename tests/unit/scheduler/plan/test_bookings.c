@@ -21,12 +21,12 @@ static struct uuid id_of(uint8_t n)
     return (struct uuid){ { n } };
 }
 
-static struct booking booking(uint8_t tenant_id, uint8_t node, int64_t start_us)
+static struct start_booking booking(uint8_t tenant_id, uint8_t node, int64_t start_us)
 {
-    struct booking k = { .tenant_id = id_of(tenant_id), .job_id = id_of(9), .start_us = start_us, .until_us = 10,
-                         .is_exact = true, .n = 1,
-                         .class_value = 3, .ask = { .slots = 4, .gpus = 1, .gpu_milli = 1000, .cpu_milli = 4000,
-                                                    .memory_bytes = 100 } };
+    struct start_booking k = { .tenant_id = id_of(tenant_id), .job_id = id_of(9), .start_us = start_us, .until_us = 10,
+                               .is_exact = true, .n = 1,
+                               .class_value = 3, .ask = { .slots = 4, .gpus = 1, .gpu_milli = 1000, .cpu_milli = 4000,
+                                                          .memory_bytes = 100 } };
     k.seats[0] = (struct booked_seat){ .node_id = id_of(node), .devices = 2, .comes = { .slots = 3, .cpu_milli = 3500 } };
     return k;
 }
@@ -58,8 +58,8 @@ static void it_keeps_what_does_not_come_by_itself(void **state)
 {
     (void)state;
     const struct snap_node before = nodes[0];
-    struct booking k = booking(5, 1, 100);
-    const struct booking *shown;
+    struct start_booking k = booking(5, 1, 100);
+    const struct start_booking *shown;
     k.comes_slots = 1;
     k.is_guarded = true;
     assert_true(bookings_put(&b, &k));
@@ -81,8 +81,8 @@ static void it_keeps_what_does_not_come_by_itself(void **state)
 static void all_is_kept_that_was_not_counted_lately(void **state)
 {
     (void)state;
-    struct booking k = booking(5, 1, 100);
-    const struct booking *shown;
+    struct start_booking k = booking(5, 1, 100);
+    const struct start_booking *shown;
     k.is_exact = false;
     assert_true(bookings_put(&b, &k));
     bookings_begin(&b, &s);
@@ -96,8 +96,8 @@ static void all_is_kept_that_was_not_counted_lately(void **state)
 static void the_latest_is_shown_first(void **state)
 {
     (void)state;
-    struct booking early = booking(5, 1, 100), late = booking(6, 2, 200);
-    const struct booking *shown;
+    struct start_booking early = booking(5, 1, 100), late = booking(6, 2, 200);
+    const struct start_booking *shown;
     assert_true(bookings_put(&b, &late) && bookings_put(&b, &early));
     bookings_begin(&b, &s);
     assert_true(bookings_show(&b, &s, &shown) && shown->start_us == 200);
@@ -115,7 +115,7 @@ static void the_latest_is_shown_first(void **state)
 static void who_ends_before_or_goes_before_is_let_in(void **state)
 {
     (void)state;
-    const struct booking k = booking(5, 1, 100000000);
+    const struct start_booking k = booking(5, 1, 100000000);
     struct snap_job j = { .tenant_id = id_of(6), .job_id = id_of(1), .max_runtime_s = 40, .class_value = 9 };
     assert_true(booking_lets(&k, &j, 30000000));
     assert_false(booking_lets(&k, &j, 30000001));
@@ -132,7 +132,7 @@ static void who_ends_before_or_goes_before_is_let_in(void **state)
 static void a_tenant_has_one_and_they_end(void **state)
 {
     (void)state;
-    struct booking k = booking(5, 1, 100);
+    struct start_booking k = booking(5, 1, 100);
     assert_true(bookings_put(&b, &k));
     k.job_id = id_of(10);
     assert_true(bookings_put(&b, &k) && b.n == 1);

@@ -20,10 +20,10 @@ static void plan(struct arena *a)
     claims_untake(&claims, &w.s);
 }
 
-static struct booking booking(const struct snap_job *j, size_t first)
+static struct start_booking booking(const struct snap_job *j, size_t first)
 {
-    struct booking b = { .tenant_id = j->tenant_id, .job_id = j->job_id, .ask = snap_job_ask(j), .n = (size_t)j->nodes,
-                         .start_us = 1000 * W_SECOND };
+    struct start_booking b = { .tenant_id = j->tenant_id, .job_id = j->job_id, .ask = snap_job_ask(j), .n = (size_t)j->nodes,
+                               .start_us = 1000 * W_SECOND };
     for (size_t i = 0; i < b.n; i++)
         b.seats[i].node_id.b[0] = (uint8_t)(first + i + 1);
     return b;
@@ -58,7 +58,7 @@ static void a_booking_starts_as_soon_as_there_is_room(void **state)
         w_job(&w, 0, 1, 4, 10);
     w.now_us += W_SECOND;
     const struct snap_job *j = w_job(&w, 0, W_NODES, 4, 10);
-    const struct booking b = booking(j, 0);
+    const struct start_booking b = booking(j, 0);
     assert_true(bookings_put(&w.bookings, &b));
     plan(a);
     assert_int_equal(w.p.places.n, 1);
@@ -73,7 +73,7 @@ static void it_is_not_given_the_machines_of_another(void **state)
     struct arena *a = arena_new((size_t)64 << 20);
     begin();
     const struct snap_job first = *w_job(&w, 0, W_NODES, 4, 10), second = *w_job(&w, 1, 2, 3, 10);
-    struct booking b = booking(&first, 0);
+    struct start_booking b = booking(&first, 0);
     b.n = 4;
     assert_true(bookings_put(&w.bookings, &b));
     b = booking(&second, 4);
@@ -91,7 +91,7 @@ static void a_stopped_quota_starts_nobody(void **state)
     struct arena *a = arena_new((size_t)64 << 20);
     begin();
     const struct snap_job j = *w_job(&w, 0, 2, 4, 10);
-    const struct booking b = booking(&j, 0);
+    const struct start_booking b = booking(&j, 0);
     assert_true(bookings_put(&w.bookings, &b));
     w.limit[0] = 7;
     plan(a);

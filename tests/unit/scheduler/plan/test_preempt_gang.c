@@ -83,7 +83,7 @@ static void as_many_go_as_it_has_machines_and_the_cheapest(void **state)
     for (size_t i = 0; i < 3; i++)      /* those that began last */
         assert_true(h.items[made.evictions.items[i].holder].lost_ms <= 1000 * (W_RUNS - 3));
     assert_int_equal(made.waits.n, 1);
-    const struct booking *b = bookings_find(&w.bookings, gang.tenant_id, gang.job_id);
+    const struct start_booking *b = bookings_find(&w.bookings, gang.tenant_id, gang.job_id);
     assert_non_null(b);
     assert_true(b->n == 3 && b->start_us == w.now_us + 20 * W_SECOND && !b->is_exact);
     for (size_t i = 0; i < h.n; i++)
