@@ -190,7 +190,8 @@ static enum errc add_node(struct reader *r)
     }
     unsigned known = op == OP_ATTENTION ? ATTN_CAUSAL : op == OP_QMATMUL ? Q8_ITEM : MM_TRANS_A | MM_TRANS_B;
     if ((attr.flags & ~known) || (op == OP_MATMUL && n > 2))
-        return FAIL(r->e, BAD_DATA, "flags %u: a file has products alone, bias and activation as nodes", attr.flags);
+        return FAIL(r->e, BAD_DATA, "flags %u: either bias and activation are within a product, where a file has nodes, or "
+                    "the file is of a newer release than this machine", attr.flags);
     if (op == OP_RESHAPE && (!is_reshape || n != 1 || in[0] == VALUE_NONE))
         return FAIL(r->e, BAD_DATA, "reshape takes one input and a shape");
     (void)(is_reshape ? graph_reshape(r->g, in[0], shape) : graph_op(r->g, op, &attr, in, n));
