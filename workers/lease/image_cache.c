@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* image_cache.c - a short list under one lock, which nothing slow is done under: a copy is made before it is entered. */
+/* image_cache.c - a short list under one lock, which nothing slow is done under: copies are made outside of it. Room for them is
+ * made before, so that leases that begin at once do not take the memory several times. */
 #include "workers/lease/image_cache.h"
 
 #include <fcntl.h>
@@ -26,7 +27,7 @@ struct image_cache {
     pthread_mutex_t lock;               /* of all below */
     struct entry entries[IMAGE_CACHE_ENTRIES];
     size_t n;
-    int64_t bytes;
+    int64_t bytes;                      /* of the entries, and of copies that are being made */
 };
 
 struct image_cache *image_cache_new(int64_t bytes, int64_t age_ms, const struct clock *clock)
@@ -36,6 +37,14 @@ struct image_cache *image_cache_new(int64_t bytes, int64_t age_ms, const struct 
     *c = (struct image_cache){ .clock = clock, .most = bytes, .age_us = age_ms * 1000 };
     pthread_mutex_init(&c->lock, NULL);
     return c;
+}
+
+static struct entry *find(struct image_cache *c, const uint8_t key[SHA256_BYTES])
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (!memcmp(c->entries[i].key, key, SHA256_BYTES))
+            return &c->entries[i];
+    return NULL;
 }
 
 static void drop(struct image_cache *c, size_t i)
@@ -90,11 +99,11 @@ int image_cache_take(struct image_cache *c, const struct lease_grant *g)
     if (!c || !c->most || !key_of(g, key))
         return -1;
     pthread_mutex_lock(&c->lock);
-    for (size_t i = 0; i < c->n && fd < 0; i++)
-        if (!memcmp(c->entries[i].key, key, sizeof key)) {
-            fd = fcntl(c->entries[i].fd, F_DUPFD_CLOEXEC, 0);
-            c->entries[i].used_us = clock_mono_us(c->clock);
-        }
+    struct entry *e = find(c, key);
+    if (e) {
+        fd = fcntl(e->fd, F_DUPFD_CLOEXEC, 0);
+        e->used_us = clock_mono_us(c->clock);
+    }
     pthread_mutex_unlock(&c->lock);
     return fd;
 }
@@ -116,43 +125,71 @@ static bool copy(int from, int to, int64_t bytes)
     return true;
 }
 
-/* The newest stays; room is made by those that were used least lately. */
-static void enter(struct image_cache *c, const struct entry *e)
+static void drop_oldest(struct image_cache *c)
 {
-    for (size_t i = 0; i < c->n; i++)
-        if (!memcmp(c->entries[i].key, e->key, sizeof e->key)) {
-            drop(c, i);
-            break;
-        }
-    while (c->n == IMAGE_CACHE_ENTRIES || (c->n && c->bytes + e->bytes > c->most)) {
-        size_t oldest = 0;
-        for (size_t i = 1; i < c->n; i++)
-            if (c->entries[i].used_us < c->entries[oldest].used_us)
-                oldest = i;
-        drop(c, oldest);
+    size_t oldest = 0;
+    for (size_t i = 1; i < c->n; i++)
+        if (c->entries[i].used_us < c->entries[oldest].used_us)
+            oldest = i;
+    drop(c, oldest);
+}
+
+/* Those that were used least lately make room; false: copies that are being made take it. *ret_has: it is here already. */
+static bool reserve(struct image_cache *c, const struct entry *e, bool *ret_has)
+{
+    pthread_mutex_lock(&c->lock);
+    struct entry *same = find(c, e->key);
+    *ret_has = same != NULL;
+    if (same)
+        same->used_us = clock_mono_us(c->clock);
+    while (!same && c->n && c->bytes + e->bytes > c->most)
+        drop_oldest(c);
+    const bool ok = !same && c->bytes + e->bytes <= c->most;
+    if (ok)
+        c->bytes += e->bytes;
+    pthread_mutex_unlock(&c->lock);
+    return ok;
+}
+
+/* What was reserved for; fd -1: the copy was not made. */
+static void enter(struct image_cache *c, struct entry *e)
+{
+    pthread_mutex_lock(&c->lock);
+    if (e->fd < 0 || find(c, e->key)) {         /* a lease that began with this one was faster */
+        c->bytes -= e->bytes;
+        fd_closep(&e->fd);
+    } else {
+        if (c->n == IMAGE_CACHE_ENTRIES)
+            drop_oldest(c);
+        e->used_us = clock_mono_us(c->clock);
+        c->entries[c->n++] = *e;
     }
-    c->entries[c->n++] = *e;
-    c->bytes += e->bytes;
+    pthread_mutex_unlock(&c->lock);
+}
+
+static int sealed_copy(int fd, int64_t bytes)
+{
+    int made = memfd_create("image", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (made >= 0 && (!copy(fd, made, bytes) ||
+                      fcntl(made, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) != 0))
+        fd_closep(&made);
+    return made;
 }
 
 bool image_cache_put(struct image_cache *c, const struct lease_grant *g, int fd)
 {
     struct stat st;
     struct entry e = { .fd = -1 };
+    bool has;
     if (!c || fstat(fd, &st) != 0 || st.st_size <= 0 || st.st_size > c->most || !key_of(g, e.key))
         return false;
-    e.fd = memfd_create("image", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (e.fd < 0 || !copy(fd, e.fd, st.st_size) ||
-        fcntl(e.fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) != 0) {
-        fd_closep(&e.fd);
-        return false;
-    }
     e.bytes = st.st_size;
-    pthread_mutex_lock(&c->lock);
-    e.used_us = clock_mono_us(c->clock);
+    if (!reserve(c, &e, &has))
+        return has;
+    e.fd = sealed_copy(fd, e.bytes);
+    const bool is_made = e.fd >= 0;
     enter(c, &e);
-    pthread_mutex_unlock(&c->lock);
-    return true;
+    return is_made;
 }
 
 void image_cache_sweep(struct image_cache *c)

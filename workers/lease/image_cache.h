@@ -24,7 +24,7 @@ void image_cache_free(struct image_cache *c);           /* NULL is fine, here an
 int image_cache_take(struct image_cache *c, const struct lease_grant *g);
 /* As many bytes may an image have that is worth being kept; 0: none. */
 int64_t image_cache_most(const struct image_cache *c, const struct lease_grant *g);
-/* Copies it; fd: stays the caller's. False: it is too large, or there is no memory. */
+/* Copies it, unless it is here; fd: stays the caller's. False: it is too large, or there is no memory beside other copies. */
 bool image_cache_put(struct image_cache *c, const struct lease_grant *g, int fd);
 /* What was not used for its age goes. */
 void image_cache_sweep(struct image_cache *c);

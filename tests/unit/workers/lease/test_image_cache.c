@@ -127,9 +127,32 @@ static void the_oldest_makes_room(void **state)
     image_cache_free(c);
 }
 
+/* Leases that begin at once would otherwise hold a copy each beside all that is kept. */
+static void room_is_made_before_a_copy(void **state)
+{
+    (void)state;
+    now_us = 0;
+    struct image_cache *c = image_cache_new(100, 1000, &turned);
+    const struct lease_grant a = lease(1, "aa", SPEC(IMAGE)), b = lease(1, "bb", SPEC(IMAGE));
+    char path[64];
+    CLEANUP(fd_closep) int of_b = file_of(60, 'b');
+    snprintf(path, sizeof path, "/proc/self/fd/%d", of_b);
+    CLEANUP(fd_closep) int unreadable = open(path, O_WRONLY);
+    assert_true(unreadable >= 0);
+    assert_true(put(c, &a, 60, 'a'));
+    assert_false(image_cache_put(c, &b, unreadable));
+    assert_false(has(c, &a, 'a'));
+    assert_false(has(c, &b, 'b'));
+    assert_true(put(c, &b, 100, 'b'));                  /* what was reserved for the copy was given back */
+    assert_true(put(c, &b, 100, 'B'));                  /* it is there: nothing is copied */
+    assert_true(has(c, &b, 'b'));
+    image_cache_free(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(only_the_same_tenant_and_image_finds_it),
-                                        cmocka_unit_test(nobody_changes_it), cmocka_unit_test(the_oldest_makes_room) };
+                                        cmocka_unit_test(nobody_changes_it), cmocka_unit_test(the_oldest_makes_room),
+                                        cmocka_unit_test(room_is_made_before_a_copy) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
