@@ -49,6 +49,8 @@ enum errc shape_qmatmul(const struct graph *g, const struct node *n, struct shap
     if (n->attr.flags & Q8_ITEM && n->attr.alpha > 0)
         return FAIL(e, UNPROCESSABLE, "%s: one scale for all rows (alpha %g) and a range for each item", op_name(n->op),
                     n->attr.alpha);
+    if (n->attr.flags & Q8_ITEM && out->rank < 2)
+        return shape_refuse(g, n, 0, "expected items of rows for a range each", e);
     return shape_epilogue(g, n, 3, out, e);
 }
 

@@ -33,6 +33,9 @@ static void test_products(void **st)
     refused(Q(OP_QMATMUL, .flags = MM_BIAS, X8, BYTES(DIM(3), DIM(8)), SCALE(3)), ERR_UNPROCESSABLE, "if the flag asks");
     const struct op_attr both = { .flags = Q8_ITEM, .alpha = 0.1 };
     refused(graph_op(g, OP_QMATMUL, &both, GRAPH_INS(X8, BYTES(DIM(3), DIM(8)), SCALE(3))), ERR_UNPROCESSABLE, "for each item");
+    const struct op_attr item = { .flags = Q8_ITEM };
+    int flat = graph_const(g, "x", F32(DIM(8)), NULL);
+    refused(graph_op(g, OP_QMATMUL, &item, GRAPH_INS(flat, BYTES(DIM(3), DIM(8)), SCALE(3))), ERR_UNPROCESSABLE, "items of rows");
     int deep = graph_input(g, "x", F32(DIM_ROWS(1), DIM(Q8_DEPTH_MAX + 1)));
     refused(Q(OP_QMATMUL, .gamma = 0, deep, BYTES(DIM(1), DIM(Q8_DEPTH_MAX + 1)), SCALE(1)), ERR_UNPROCESSABLE, "65537 products");
 }
