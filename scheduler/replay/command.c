@@ -52,7 +52,7 @@ static void print_devices(uint64_t devices)
 
 static void print_on(struct uuid node, uint64_t devices, struct arena *a)
 {
-    printf(" on %.*s", STR_ARG(id_text(a, "node", node)));
+    printf(" on %.*s", STR_ARG(id_text(a, "nod", node)));
     print_devices(devices);
 }
 

@@ -16,6 +16,8 @@ SIZED(snap_job, 368);
 SIZED(rule, 144);
 SIZED(rule_queue, 80);
 SIZED(claim, 304);
+SIZED(start_booking, 5120);
+SIZED(booked_seat, 304);
 SIZED(snap_holder, 264);
 
 const char *const cycle_kind_names[] = { "quick", "deep", "explains", NULL };

@@ -101,7 +101,7 @@ static void test_command(void **state)
     assert_null(strstr(text, "placed job_"));
     assert_int_equal(run("--print", path_of("good"), NULL), 0);
     says("placed job_");
-    says(" on node_");
+    says(" on nod_");
     says("waits job_");
     says("leaves att_");
     says("room is being made for job_");
