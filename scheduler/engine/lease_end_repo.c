@@ -6,7 +6,6 @@
  * price that was valid when the attempt was leased (docs/adr/0019-usage-ledger.md). */
 #include "scheduler/engine/lease_repo.h"
 #include "core/db/tx.h"
-#include "scheduler/engine/lease_move.h"
 #include "scheduler/engine/lease_wish.h"
 #include "scheduler/jobs/booking.h"
 #include "scheduler/jobs/job_apply.h"
@@ -14,6 +13,10 @@
 static const struct stmt quota_turn = { .name = "quota_turn", .params = "U", .card = CARD_NONE, .sql =
     "SELECT FROM quota WHERE tenant_id = ANY ($1) AND resource IN ('objects', 'stored_bytes')\n"
     " ORDER BY tenant_id, resource FOR NO KEY UPDATE" };
+
+/* It went back, was cancelled or ran out while it waited for a slot of its machine. Machines of an attempt on several wait for
+ * each other, which is not known of the first alone. */
+#define NOBODY_HAD_IT "attempt.nodes = 1 AND attempt.started_at IS NULL AND attempt.taken_at IS NULL"
 
 static const struct stmt attempt_end_many = { .name = "attempt_end_many", .params = "UUUISSBBIBIBIBI", .card = CARD_NONE, .sql =
     "WITH a AS (\n"
@@ -32,8 +35,8 @@ static const struct stmt attempt_end_many = { .name = "attempt_end_many", .param
     "            attempt.cpu_mj, attempt.gpu_mj,\n"
     "            greatest(0, extract(epoch FROM attempt.finished_at - CASE\n"
     "              WHEN i.started_now THEN coalesce(attempt.taken_at, attempt.leased_at)\n"
-    "              WHEN " ATTEMPT_UNSTARTED("attempt") " THEN attempt.finished_at\n"
-    "              ELSE coalesce(attempt.started_at, attempt.leased_at) END) * 1000)::bigint AS wall_ms),\n"
+    "              WHEN " NOBODY_HAD_IT " THEN attempt.finished_at\n"
+    "              ELSE coalesce(attempt.started_at, attempt.taken_at, attempt.leased_at) END) * 1000)::bigint AS wall_ms),\n"
     "u AS (\n"
     "    SELECT a.tenant_id, a.attempt_id, a.job_id, j.project_id, j.queue, n.zone, n.pool, n.flavor, a.slots, a.gpus, a.wall_ms,\n"
     "           a.wall_ms * a.slots AS slot_ms, a.wall_ms * a.gpus AS gpu_ms, p.slot_hour, p.gpu_hour, p.kwh, coalesce(p.currency, '') AS currency,\n"

@@ -119,8 +119,14 @@ static void they_go_back_where_no_slot_gets_free(void **state)
     assert_int_equal(run_through(&f, &m, g, SLOTS), 2 * SLOTS);
     fixture_check(&f);
     assert_int_equal(plan_quickly(), SLOTS);                    /* what came back waits for a slot that is free */
-    fixture_exec(&f, "UPDATE attempt SET lease_until = clock_timestamp() - interval '1 s' WHERE live");
+    fixture_exec(&f, "UPDATE attempt SET leased_at = leased_at - interval '30 s',\n"
+                     " lease_until = clock_timestamp() - interval '1 s' WHERE live");
+    fixture_exec(&f, "UPDATE job SET cancel_requested = true WHERE job_id = (SELECT job_id FROM attempt WHERE live LIMIT 1)");
     reap(&f);
+    assert_int_equal(count_of("attempt.state IN ('LEASE_EXPIRED', 'CANCELLED') AND taken_at IS NULL"), SLOTS);
+    assert_int_equal(count_of("attempt.state = 'CANCELLED'"), 1);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM usage_record u JOIN attempt a USING (tenant_id, attempt_id)\n"
+                                       " WHERE a.taken_at IS NULL AND u.wall_ms <> 0"), 0);     /* no machine had them */
     assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job WHERE state = 'NODE_FAIL'"), 0);      /* no try was spent */
     fixture_check(&f);
     fixture_forget_jobs(&f);
