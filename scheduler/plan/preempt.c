@@ -100,6 +100,14 @@ static bool goes_on(struct choice *c, const struct snap_job *j, struct claims *c
     return true;
 }
 
+/* What is free there is kept for another one's start, at which this job could still run. */
+static bool is_kept(const struct choice *c, const struct snap_job *j, size_t node)
+{
+    const struct bookings *all = c->s->bookings;
+    const struct start_booking *b = all ? bookings_at(all, c->s->nodes.items[node].node_id) : NULL;
+    return b && !booking_lets(b, j, c->s->now_us);
+}
+
 static bool make_room(struct choice *c, size_t job, struct claims *claims, int64_t now_us)
 {
     const struct snap_job *j = &c->s->jobs.items[job];
@@ -107,7 +115,7 @@ static bool make_room(struct choice *c, size_t job, struct claims *claims, int64
     const struct ask a = snap_job_ask(j);
     bool found = false, has_looked = false;
     for (size_t i = 0; i < c->s->nodes.n && c->looks < PREEMPT_LOOKS_MAX; i++, c->looks++) {
-        if (!choice_could(c, j, i))
+        if (!choice_could(c, j, i) || (snap_node_fits(&c->rooms[i], &a) && is_kept(c, j, i)))
             continue;
         if (choice_fits(c, j, &c->rooms[i], 0, 0)) {           /* it gets what comes without it */
             choice_book(c, j, i);

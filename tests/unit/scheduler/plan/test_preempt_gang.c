@@ -104,6 +104,24 @@ static void machines_that_are_free_cost_nobody(void **state)
     assert_int_equal(made.evictions.n, 1);
 }
 
+/* A machine that is free and kept for another tenant's job on several is none that a job of a high class comes to. */
+static void what_is_kept_for_another_is_no_room(void **state)
+{
+    (void)state;
+    for (int i = 0; i < W_NODES - 1; i++)
+        add(1, 4, -5)->max_runtime_s = 1000 * (i + 1);
+    plan();
+    assert_int_equal(w.nruns, W_NODES - 1);
+    w_job(&w, 1, 2, 4, 1000)->queue = STR("default");
+    w_plan(&w, true, arena);
+    assert_int_equal(w.bookings.n, 1);
+    add(1, 4, 5);
+    plan();
+    assert_int_equal(w.nruns, W_NODES - 1);
+    assert_int_equal(made.evictions.n, 1);
+    assert_int_equal(made.waits.n, 1);
+}
+
 static void nobody_goes_where_not_all_can(void **state)
 {
     (void)state;
@@ -170,6 +188,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(as_many_go_as_it_has_machines_and_the_cheapest, fresh),
         cmocka_unit_test_setup(machines_that_are_free_cost_nobody, fresh),
+        cmocka_unit_test_setup(what_is_kept_for_another_is_no_room, fresh),
         cmocka_unit_test_setup(nobody_goes_where_not_all_can, fresh),
         cmocka_unit_test_setup(an_attempt_on_several_machines_goes_whole_and_once, fresh),
         cmocka_unit_test_setup(one_victim_on_both_machines_is_told_once, fresh),
