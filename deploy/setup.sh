@@ -5,7 +5,7 @@
 #
 #   falaj-setup server --zone CODE --country CC [--zone-name NAME] [--host NAME] KEYS [OPTION]…
 #   falaj-setup worker --zone CODE --api https://HOST:8443 --enrol https://HOST --ca FILE --token FILE [--pool NAME]
-#                      [--uid-per-lease] [--no-start]
+#                      [--uid-per-lease] [--programs] [--gpus] [--no-start]
 #
 # KEYS is --module PKCS11 --token-label LABEL --pin-file FILE [--so-pin-file FILE], or --softhsm: a token in files of this
 # machine, which protects nothing and is for trying out.
@@ -17,6 +17,8 @@
 # --db-admin WORDS  how its superuser is reached ("host=/run/postgresql user=postgres", as the account postgres of this machine)
 # --redis SOCKET    Unix socket of Redis (none: every wake-up then waits for the scheduler's tick)
 # --uid-per-lease  each lease under an account of its own (worker.uid_base, worker.uid_count), by a drop-in of the worker's unit
+# --programs        it runs programs of tenants (worker.programs = host; needs bubblewrap), which a drop-in permits
+# --gpus            its unit gets the devices of NVIDIA's cards, by a drop-in
 # --answers FILE    lines `option value` instead of arguments, a # begins a comment
 # --no-start        write everything, start nothing; print what to start
 # Exit status: 0 done, 1 a step failed (its name and reason are printed; run again when it is mended), 2 wrong usage.
@@ -25,13 +27,13 @@ umask 077
 export PGOPTIONS='-c client_min_messages=warning'
 
 etc=/etc/falaj state=/var/lib/falaj share=/usr/share/falaj sbin=/usr/sbin
-drop_in=/etc/systemd/system/falaj-worker.service.d/accounts.conf
+drop_ins=/etc/systemd/system/falaj-worker.service.d
 zone='' country='' zone_name='' host='' module='' label='' pin_file='' so_pin_file='' softhsm=0
 cert='' key='' port=443 worker_port=8443
 db='host=127.0.0.1' db_admin='host=/run/postgresql user=postgres' redis='' start=1 api='' enrol='' ca='' token='' pool=default
-uid_per_lease=0
+uid_per_lease=0 programs=0 gpus=0
 
-usage() { sed -n '6,24s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '6,26s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 say() { printf '%-12s %s\n' "$1" "$2"; }
 die() { printf 'falaj-setup: %s\n' "$2" >&2; exit "$1"; }
 
@@ -48,6 +50,8 @@ take() {
         --softhsm) softhsm=1; return 1 ;;
         --no-start) start=0; return 1 ;;
         --uid-per-lease) uid_per_lease=1; return 1 ;;
+        --programs) programs=1; return 1 ;;
+        --gpus) gpus=1; return 1 ;;
         --answers) return 3 ;;
         *) die 2 "unknown option '$1'; --help lists them" ;;
     esac
@@ -302,13 +306,21 @@ server() {
     say next "falaj zone create $zone '${zone_name:-$zone}' $country, then a tenant: see falaj(1)"
 }
 
+# permit NAME WHAT: a drop-in of the worker's unit.
+permit() {
+    put "$drop_ins/$1.conf" root root 0644 <"$share/falaj-worker-$1.conf"
+    say "$1" "$2: $drop_ins/$1.conf"
+}
+
 worker() {
     [[ -n $api && -n $enrol && -r $ca && -r $token ]] || die 2 "--api, --enrol, --ca FILE and --token FILE are needed"
+    ((!programs)) || [[ -x /usr/bin/bwrap ]] || die 1 "--programs needs bubblewrap: apt-get install bubblewrap"
     systemd-sysusers || die 1 'the users of the package cannot be made'
     systemd-tmpfiles --create /usr/lib/tmpfiles.d/falaj-worker.conf || die 1 'the folders of the package cannot be made'
     put "$etc/api-ca.pem" root root 0644 <"$ca"
     put "$etc/join-token" falaj-worker falaj-worker 0400 <"$token"
-    local own=/var/lib/falaj-worker
+    local own=/var/lib/falaj-worker runs=''
+    ((!programs)) || runs='worker.programs = host'
     put "$etc/worker.conf" root root 0644 <<CONF
 # Written by falaj-setup.
 run.profile = prod
@@ -323,12 +335,12 @@ worker.ca = $etc/api-ca.pem
 worker.join_token_file = $etc/join-token
 worker.work_dir = $own/work
 worker.serve_bind = 0.0.0.0
+$runs
 CONF
     say settings "$etc/worker.conf"
-    if ((uid_per_lease)); then
-        put "$drop_in" root root 0644 <"$share/falaj-worker-accounts.conf"
-        say accounts "each lease gets its own: $drop_in"
-    fi
+    ((!uid_per_lease)) || permit accounts "each lease gets its own"
+    ((!programs)) || permit programs "tenants' programs may run here"
+    ((!gpus)) || permit gpus "the unit reaches the cards"
     bring_up falaj-worker
 }
 

@@ -7,9 +7,9 @@ usage: tests/e2e/packages.py [--debs DIR] [--keep]
 Builds the packages with deploy/packages.sh unless --debs names them, makes the tree with debootstrap, installs them with apt,
 runs falaj-setup there, and starts each daemon by its unit's ExecStart under the unit's user, group, limits and environment; what
 only a running systemd enforces (its sandbox) is judged by `systemd-analyze security`, at most 2.0, 2.5 with the worker's
-drop-in for accounts. Then a zone is made and a machine enrolled and registered, without and with the drop-in, the main job is
-done from data to a verified audit log, and a backup is made by the timer's unit under its capabilities. At the end the packages
-are purged.
+drop-in for accounts, 3.7 with all three, and tried by unit.py. Then a zone is made and a machine enrolled and registered,
+without and with the drop-ins, the main job is done from data to a verified audit log, and a backup is made by the timer's unit
+under its capabilities. At the end the packages are purged.
 Needs root, Debian's archive, and deploy/install-deps.sh --build --console --package."""
 import argparse, os, pathlib, re, shutil, sys, tempfile
 
@@ -55,12 +55,14 @@ def footprint(tree, when):
 
 def use(tree):
     admin, tenant = servers(tree)
-    for more, account in (("", "only root gives accounts away"), (" --uid-per-lease", "one for each lease")):
+    for more, account, most in (("", "only root gives accounts away", 2.0), (" --uid-per-lease", "one for each lease", 2.5),
+                                (" --uid-per-lease --programs --gpus", "one for each lease", 3.7)):
         enrol(tree, admin, more)
-        check_unit(tree, WORKER, 2.5 if more else 2.0)
+        check_unit(tree, WORKER, most)
+        assert ("event=worker.programs" in tree.log(WORKER)) == ("--programs" in more), tree.log(WORKER)
         said = re.search(r"worker.isolation.*", tree.log(WORKER))[0]
         assert account in said, said
-        if not more:
+        if most < 3.7:
             tree.stop_one(WORKER)
     footprint(tree, "idle")
     answer, label = main_job(tree, tenant)
@@ -91,7 +93,7 @@ def main():
         run(ROOT / "deploy/packages.sh", "--out", debs)
     tree = Tree(tempfile.mkdtemp(prefix="falaj-tree-"))
     try:
-        tree.make(*DATABASE)
+        tree.make(*DATABASE, "bubblewrap")
         install(tree, debs)
         for name in UNITS:
             check_unit(tree, name, 2.0)
