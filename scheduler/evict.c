@@ -184,7 +184,7 @@ enum errc evict_pass(struct work *w, struct snapshot *s, struct plan *p, struct 
     if (!r.evictions.n)
         return ERR_OK;
     TRY(RUN_SYSTEM(w, app->pool, 0, evict_apply(w, s, &r, h, ret_nodes, e), e));
-    log_event(LOG_INFO, "scheduler.preempted", "attempts", LOG_I(ret_nodes->n), "chosen", LOG_I(r.evictions.n), NULL);
+    log_event(LOG_INFO, "scheduler.preempted", "chosen", LOG_I(r.evictions.n), "machines", LOG_I(ret_nodes->n), NULL);
     return ERR_OK;
 }
 

@@ -80,6 +80,8 @@ static void tell(struct work *w, const struct snapshot *s, const struct plan *p,
     const struct plan_line *l = r->lines.items;
     evict_settle(w->app->claims, s, p);
     for (size_t i = 0; i < r->lines.n; i++) {
+        if (l[i].nmore && w->app->bookings)
+            bookings_settle(w->app->bookings, l[i].step.tenant_id, l[i].step.job_id);
         turnover_place(w->app->turnover, l[i].node, l[i].ask.slots);
         for (size_t k = 0; k < l[i].nmore; k++)
             turnover_place(w->app->turnover, l[i].more[k].node, l[i].ask.slots);

@@ -46,6 +46,13 @@ void bookings_drop(struct bookings *b, struct start_booking *which)
     *which = b->items[--b->n];
 }
 
+void bookings_settle(struct bookings *b, struct uuid tenant_id, struct uuid job_id)
+{
+    struct start_booking *k = bookings_find(b, tenant_id, job_id);
+    if (k)
+        bookings_drop(b, k);
+}
+
 void bookings_end(struct bookings *b, int64_t now_us)
 {
     for (size_t i = b->n; i-- > 0;)

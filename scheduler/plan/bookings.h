@@ -58,6 +58,8 @@ const struct start_booking *bookings_at(const struct bookings *b, struct uuid no
 /* One more, or in place of the one that its tenant has. False: there are BOOKINGS_MAX. */
 bool bookings_put(struct bookings *b, const struct start_booking *what);
 void bookings_drop(struct bookings *b, struct start_booking *which);
+/* The job has begun: nothing is kept for it any more. */
+void bookings_settle(struct bookings *b, struct uuid tenant_id, struct uuid job_id);
 /* Forgets those that are over. */
 void bookings_end(struct bookings *b, int64_t now_us);
 /* The job may use what the booking keeps: it will have ended, or goes before it. */

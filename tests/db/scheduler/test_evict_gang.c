@@ -196,6 +196,7 @@ static void a_booking_moves_to_when_room_is_made(void **state)
     OK(loop_plan_once(&f.scheduler, a, false, &admitted, &more, e));
     assert_string_equal(state_of(&f, gang), "ADMITTED");
     assert_string_equal(state_of(&f, small), "PENDING");
+    assert_int_equal(bookings.n, 0);    /* it has begun: what is left of its machines is anybody's */
     arena_free(a);
 }
 
