@@ -67,8 +67,10 @@ static enum errc greet(struct gang *g, const struct comm_tcp_gang *of, struct tl
     TRY(tls_read(t, in, sizeof in, e));
     TRY(comm_frame_read(in, &got, e));
     TRY(comm_frame_match(&got, &want, e));
-    if (memcmp(in + COMM_HEAD, of->run, COMM_RUN) != 0)
+    if (memcmp(in + COMM_HEAD, of->run, COMM_TCP_WHAT) != 0)
         return FAIL(e, CONFLICT, "rank %d runs another specification, data set or version", peer);
+    if (memcmp(in + COMM_HEAD, of->run, COMM_RUN) != 0)
+        return FAIL(e, UPSTREAM, "rank %d goes on from another checkpoint", peer);
     tls_silence(t, of->silence_ms);
     g->to[peer] = t;
     return ERR_OK;

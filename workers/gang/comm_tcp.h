@@ -3,8 +3,9 @@
  *
  * A peer is let in by its certificate: signed by the gang's authority, with the one name that is written down for its rank.
  * Rank r calls all ranks below it and is called by those above; both say HELLO with the digest of the run, so ranks of two runs
- * do not mix. Callers are heard side by side, CALLERS_MAX at once, each for at most STRANGER_MS in all; a stranger is sent away
- * and holds up nobody. Where more call, the oldest goes once it has had CALLER_YOUNG_MS.
+ * do not mix (CONFLICT), nor those that go on from two checkpoints (UPSTREAM: the next attempt may find the same).
+ * Callers are heard side by side, CALLERS_MAX at once, each for at most STRANGER_MS in all; a stranger is sent away and holds up
+ * nobody. Where more call, the oldest goes once it has had CALLER_YOUNG_MS.
  * Exchanges go in rounds, in round k with the rank (own xor k), the lower one speaks first: two processes at a time, none in a
  * circle. Sums are comm_sum's, so the bits are those of threads.
  * A rank that is lost (its connection closes, or it is silent for silence_ms while others wait for it) ends all: who finds it
@@ -23,11 +24,13 @@ struct comm_peer {
     int connected;                      /* a socket to it that somebody else has opened, taken over; 0: it is called */
 };
 
+enum { COMM_TCP_WHAT = 24 };            /* of run */
+
 struct comm_tcp_gang {
     int rank, size;
     const struct comm_peer *peers;      /* by rank, its own too */
     const struct tls_identity *own;
-    unsigned char run[32];              /* digest of what is run */
+    unsigned char run[32];              /* COMM_TCP_WHAT bytes: digest of what is run; then of where it goes on from */
     int silence_ms;                     /* the longest that a rank waits for another, also for its start */
 };
 

@@ -14,8 +14,9 @@
  * and whose machine is lost when its lease ends. */
 enum { SILENCE_MS = 600000 };
 
-/* What all ranks must agree on: the spec, the data, this program and how it computes. The attempt is in their certificates. */
-static void digest_of(const struct child *c, unsigned char out[32])
+/* What all ranks must agree on: the spec, the data, this program and how it computes; and the step they go on from. The attempt
+ * is in their certificates. */
+static void digest_of(const struct child *c, int64_t from, unsigned char out[32])
 {
     const struct str spec = c->grant.lease.spec.text;
     const char *how = c->backend ? c->backend->name : "program";
@@ -27,6 +28,8 @@ static void digest_of(const struct child *c, unsigned char out[32])
     for (size_t i = 0; i < c->n_inputs; i++)
         sha256_add(&s, c->inputs[i].about.sha256.ptr, c->inputs[i].about.sha256.len);
     sha256_final(&s, out);
+    for (int i = COMM_TCP_WHAT; i < 32; i++)
+        out[i] = (unsigned char)((uint64_t)from >> 8 * (i - COMM_TCP_WHAT));
 }
 
 static enum errc expect(char *room, enum frame_type type, struct frame *f, struct err *e)
@@ -68,7 +71,8 @@ static enum errc read_peers(struct child *c, const struct frame *f, struct comm_
     return ERR_OK;
 }
 
-static enum errc join(struct child *c, const struct x509_pair *pair, struct frame *f, struct comm **ret, struct err *e)
+static enum errc join(struct child *c, int64_t from, const struct x509_pair *pair, struct frame *f, struct comm **ret,
+                      struct err *e)
 {
     struct comm_peer peers[COMM_RANKS_MAX] = { 0 };
     struct tls_identity own = { .cert_pem = pair->cert_pem, .key_pem = pair->key_pem, .peers_serve = true };
@@ -79,11 +83,11 @@ static enum errc join(struct child *c, const struct x509_pair *pair, struct fram
         frame_close_fds(f);
         return rc;
     }
-    digest_of(c, g.run);
+    digest_of(c, from, g.run);
     return comm_tcp_join(&g, c->listener, ret, e);
 }
 
-enum errc gang_join(struct child *c, struct comm **ret, struct err *e)
+enum errc gang_join(struct child *c, int64_t from, struct comm **ret, struct err *e)
 {
     char *room = arena_alloc(c->arena, FRAME_MAX);
     struct x509_pair pair = { 0 };
@@ -92,7 +96,7 @@ enum errc gang_join(struct child *c, struct comm **ret, struct err *e)
     if (rc == ERR_OK)
         rc = expect(room, FRAME_PEERS, &f, e);
     if (rc == ERR_OK)
-        rc = join(c, &pair, &f, ret, e);
+        rc = join(c, from, &pair, &f, ret, e);
     secret_wipe((void *)(uintptr_t)pair.key_pem.ptr, pair.key_pem.len);
     if (rc == ERR_OK)
         child_log(c, "info: rank %ld of %ld machines: all are there", (long)c->grant.lease.rank, (long)c->grant.lease.nodes);

@@ -9,8 +9,9 @@
 #include "workers/compute/train/comm.h"
 #include "workers/lease/child.h"
 
-/* Blocks until all are joined. *ret: as many ranks as the lease has machines; comm_tcp_free. */
-MUST_CHECK enum errc gang_join(struct child *c, struct comm **ret, struct err *e);
+/* Blocks until all are joined. from: the step that this rank has put back, on which all must agree; 0 where rank 0 tells the
+ * others. *ret: as many ranks as the lease has machines; comm_tcp_free. */
+MUST_CHECK enum errc gang_join(struct child *c, int64_t from, struct comm **ret, struct err *e);
 /* After an error: it came from another machine (comm_tcp_was_lost), so the agent is told that, and the error becomes RETRY. comm:
  * NULL when joining failed. */
 enum errc gang_failed(const struct comm *comm, struct err *e);

@@ -117,6 +117,11 @@ void run_keep_last(struct run_keep *k)
         keep(k, now.mark, true);
 }
 
+int64_t run_keep_step(const struct run_keep *k)
+{
+    return k ? k->step : 0;
+}
+
 int64_t run_keep_count(const struct run_keep *k)
 {
     return k ? k->count : 0;

@@ -17,5 +17,6 @@ MUST_CHECK enum errc run_keep_new(struct child *c, int dir, struct run_keep **re
 MUST_CHECK enum errc run_keep_restore(struct run_keep *k, struct err *e);
 void run_keep_look(struct run_keep *k);
 void run_keep_last(struct run_keep *k);          /* the program has ended; waits until it is kept */
+int64_t run_keep_step(const struct run_keep *k);        /* of what was put back, or kept since; 0: none */
 int64_t run_keep_count(const struct run_keep *k);
 void run_keep_free(struct run_keep *k);

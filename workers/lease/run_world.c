@@ -12,13 +12,13 @@
 
 enum { LOOK_MS = 20 };
 
-enum errc run_world_join(struct run_world *w, struct child *c, struct box *box, struct err *e)
+enum errc run_world_join(struct run_world *w, struct child *c, struct box *box, int64_t from, struct err *e)
 {
     struct comm *comm;
     *w = (struct run_world){ .c = c };
     if (!lease_grant_is_gang(&c->grant.lease))
         return ERR_OK;
-    if (gang_join(c, &comm, e) != ERR_OK)
+    if (gang_join(c, from, &comm, e) != ERR_OK)
         return gang_failed(NULL, e);
     const int net = box->net;
     box->net = -1;

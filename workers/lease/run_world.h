@@ -20,8 +20,8 @@ struct run_world {
     bool has_said_stop;
 };
 
-/* Blocks until all are joined; takes box->net over. */
-MUST_CHECK enum errc run_world_join(struct run_world *w, struct child *c, struct box *box, struct err *e);
+/* Blocks until all are joined; takes box->net over. from: the step of the folder checkpoint, which is the same on all. */
+MUST_CHECK enum errc run_world_join(struct run_world *w, struct child *c, struct box *box, int64_t from, struct err *e);
 /* Why the program is to be told to stop now; NULL: it is not. The others hear of our own stop. */
 const char *run_world_stops(struct run_world *w);
 /* The program has ended, with this status; until_us: where it was told to stop, for as long the others are waited for.

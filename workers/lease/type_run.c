@@ -352,7 +352,7 @@ static enum errc run_in(struct running *r, int kept, struct err *e)
 {
     TRY(run_keep_new(r->c, kept, &r->keep, e));
     TRY(run_keep_restore(r->keep, e));
-    TRY(run_world_join(&r->world, r->c, &r->box, e));
+    TRY(run_world_join(&r->world, r->c, &r->box, run_keep_step(r->keep), e));
     TRY(start(r, e));
     watch(r);
     return conclude(r, e);

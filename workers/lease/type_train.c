@@ -281,7 +281,7 @@ static enum errc train(struct child *c, struct train_task *task, const struct tr
         return train_run(c->arena, task, obs, ret, e);
     if (!comm_is_size((int)c->grant.lease.nodes))
         return FAIL(e, INVALID, "a training runs on 1, 2, 4 or 8 machines; this one has %ld", (long)c->grant.lease.nodes);
-    if (gang_join(c, ret_comm, e) != ERR_OK)
+    if (gang_join(c, 0, ret_comm, e) != ERR_OK)
         return gang_failed(NULL, e);
     task->comm = *ret_comm;
     task->begins_anew = true;           /* the others cannot: they have joined this run */

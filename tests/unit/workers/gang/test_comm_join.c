@@ -162,6 +162,22 @@ static void test_a_callee_of_another_name_is_refused(void **st)
     kit_gang_release(&g);
 }
 
+/* One of them could not open the newest: another attempt may. */
+static void test_ranks_go_on_from_one_checkpoint(void **st)
+{
+    struct kit_gang g;
+    (void)st;
+    kit_gang_init(&g, 2);
+    run_of[0] = "one and the same, all 24\x01";
+    run_of[1] = "one and the same, all 24\x02";
+    kit_start(&g, 0, join_and_meet);
+    kit_start(&g, 1, join_and_meet);
+    run_of[0] = run_of[1] = NULL;
+    ends(&g, 0, ERR_UPSTREAM, "rank 1 goes on from another checkpoint");
+    ends(&g, 1, ERR_UPSTREAM, "rank 0 goes on from another checkpoint");
+    kit_gang_release(&g);
+}
+
 static void test_ranks_of_two_runs_do_not_mix(void **st)
 {
     struct kit_gang g;
@@ -211,6 +227,7 @@ int main(void)
         cmocka_unit_test(test_a_wrong_name_is_refused),
         cmocka_unit_test(test_a_callee_of_another_name_is_refused),
         cmocka_unit_test(test_ranks_of_two_runs_do_not_mix),
+        cmocka_unit_test(test_ranks_go_on_from_one_checkpoint),
         cmocka_unit_test(test_a_rank_that_never_comes_is_waited_for_no_longer_than_said),
         cmocka_unit_test(test_an_address_is_checked),
     };

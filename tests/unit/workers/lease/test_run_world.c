@@ -8,6 +8,32 @@
 static struct member m[MACHINES];
 static struct meeting at;
 static char device[64];
+static struct kit_ckpt carried[2];      /* checkpoints of attempts before, which all ranks are given */
+static int n_carried;
+static bool is_damaged;                 /* the newest of them, at rank 1 */
+
+static void carry(int rank)
+{
+    struct kit_store *s = &m[rank].f.store;
+    for (s->n_ckpts = 0; s->n_ckpts < n_carried; s->n_ckpts++) {
+        struct kit_ckpt *to = &s->ckpts[s->n_ckpts], *from = &carried[s->n_ckpts];
+        *to = *from;
+        to->sealed = BUF((size_t)64 << 20);
+        buf_add(&to->sealed, from->sealed.ptr, from->sealed.len);
+    }
+    if (rank && is_damaged)
+        s->ckpts[n_carried - 1].sealed.ptr[0] ^= 1;
+}
+
+/* The newest that rank 0 kept comes along from here on. */
+static void take_newest(void)
+{
+    struct kit_store *s = &m[0].f.store;
+    assert_int_equal(s->n_ckpts, n_carried + 1);
+    carried[n_carried] = s->ckpts[n_carried];
+    assert_true(carried[n_carried++].is_kept);
+    s->n_ckpts--;
+}
 
 /* A lease of a program for that rank; python: the text of a script. */
 static struct held *add(int rank, const char *python, const char *more)
@@ -16,6 +42,7 @@ static struct held *add(int rank, const char *python, const char *more)
     struct err e = { 0 };
     struct buf b = BUF(sizeof spec[0] - 1);
     member_begin(&m[rank], &at, rank);
+    carry(rank);
     assert_int_equal(config_set(m[rank].f.config, "worker.programs", "host", &e), ERR_OK);
     assert_int_equal(config_set(m[rank].f.config, "worker.tun_device", device, &e), ERR_OK);
     assert_int_equal(config_set(m[rank].f.config, "worker.checkpoint_gap_ms", "0", &e), ERR_OK);
@@ -146,6 +173,32 @@ static void all_ask_to_be_queued_again(void **state)
     done();
 }
 
+/* Rank 1 cannot open the newest: on two states of one run no program begins, and the job is tried again. */
+static void all_go_on_from_one_checkpoint(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        play(HEAD "open('/falaj/checkpoint/n', 'a').write('1'); sys.exit(75)\n", "");
+        take_newest();
+        done();
+    }
+    is_damaged = true;
+    play(HEAD "print('began on', open('/falaj/checkpoint/n').read())\n", "");
+    is_damaged = false;
+    while (n_carried)
+        buf_release(&carried[--n_carried].sealed);
+    member_says(&m[0], "\"event\":\"return\"", "the folder checkpoint is that of step 2");
+    member_says(&m[1], "\"event\":\"return\"", "the folder checkpoint is that of step 1");
+    for (int i = 0; i < MACHINES; i++) {
+        CLEANUP(buf_releasep) struct buf report = BUF((size_t)4 << 20);
+        book_unsettle(m[i].f.book);
+        kit_report(m[i].f.book, &report);
+        if (strstr(report.ptr, "began on"))
+            fail_msg("rank %d: %s", i, report.ptr);
+    }
+    done();
+}
+
 static int kept(const struct fixture *f)
 {
     return f->store.n_ckpts && f->store.ckpts[0].is_kept;
@@ -216,6 +269,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_programs_meet_and_the_last_word_is_read), cmocka_unit_test(nobody_else_is_reached),
         cmocka_unit_test(one_that_fails_ends_the_other), cmocka_unit_test(all_ask_to_be_queued_again),
+        cmocka_unit_test(all_go_on_from_one_checkpoint),
         cmocka_unit_test(a_stop_of_one_is_a_stop_of_both), cmocka_unit_test(a_lost_machine_ends_the_other),
         cmocka_unit_test(a_machine_without_a_device_says_so),
     };
