@@ -32,7 +32,7 @@
 #define INSIDE_ID "1000"
 enum { STATUS_FD = BOX_METRICS_FD + 1, FILTER_FD, ARGS_FD, FIRST_FREE_FD, ARGS_MAX = 1 << 20,
     STATUS_MAX = 4096,
-       PROCESSES_MAX = 1024, GPUS_MAX = 64, TRY_FILES = 64 };
+       PROCESSES_MAX = 1024, GPUS_MAX = 64 };
 
 static const struct { const char *name, *inside; bool is_writable; } folders[] = {
     { BOX_IN, "/falaj/in", false }, { BOX_CODE, "/falaj/code", false }, { BOX_SECRETS, "/falaj/secrets", false },
@@ -50,11 +50,9 @@ const struct box_place box_places[] = {
         { "etc/group", false },
     { "etc/hosts", false }, { "etc/nsswitch.conf", false }, { NULL, false },
 };
-#define NO_PROGRAMS "this machine runs no programs: "
 static const char lacks_bwrap[] = BWRAP " is not there; its operator installs bubblewrap",
                   lacks_account[] = "its leases have no account but root's (worker.uid_base)",
-                  lacks_spaces[] = "its kernel refused a user namespace to the lease's account",
-                  lacks_net[] = "the lease's account cannot make an interface of worker.tun_device (mode 0666, as udev gives it)";
+                  lacks_spaces[] = "its kernel or its unit refused a user namespace to the lease's account";
 
 enum { FOLDERS = sizeof folders / sizeof *folders, FILES = sizeof files / sizeof *files };
 
@@ -85,41 +83,8 @@ static enum errc spaces_enter(struct err *e)
     prctl(PR_SET_DUMPABLE, 0);
     if (ok)
         return ERR_OK;
-    FAIL(e, UNPROCESSABLE, NO_PROGRAMS "%s", lacks_spaces);
+    FAIL(e, UNPROCESSABLE, BOX_NO_PROGRAMS "%s", lacks_spaces);
     return err_errno(e, failed);
-}
-
-/* In the child of fork, as a lease goes: the account, then the namespaces. */
-static _Noreturn void try_spaces(uid_t uid, gid_t gid, const char *device)
-{
-    const struct sandbox s = { .uid = uid, .gid = gid, .files = TRY_FILES };
-    int fd, ok = sandbox_begin(&s, NULL) == ERR_OK && spaces_enter(NULL) == ERR_OK;
-    _exit(ok && (!device || gang_net_open(device, 0, &fd, NULL) == ERR_OK) ? 0 : 1);
-}
-
-static bool has_spaces(uid_t uid, gid_t gid, const char *device)
-{
-    int status = -1;
-    pid_t pid = fork(), got = 0;
-    if (pid == 0)
-        try_spaces(uid, gid, device);
-    while (pid > 0 && (got = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
-        ;
-    return pid > 0 && got == pid && status == 0;
-}
-
-const char *box_lacks(uid_t uid, gid_t gid)
-{
-    if (access(BWRAP, X_OK) != 0)
-        return lacks_bwrap;
-    if ((uid ? uid : geteuid()) == 0)
-        return lacks_account;
-    return has_spaces(uid, gid, NULL) ? NULL : lacks_spaces;
-}
-
-const char *box_net_lacks(uid_t uid, gid_t gid, const char *device)
-{
-    return has_spaces(uid, gid, device) ? NULL : lacks_net;
 }
 
 static enum errc scratch_make(int64_t bytes, int64_t most, int *ret, struct err *e)
@@ -164,10 +129,10 @@ enum errc box_open(const struct sandbox *s, int64_t scratch_bytes, int64_t scrat
 {
     *ret = (struct box){ -1, -1, false, 0, { -1, -1, -1, -1 }, 0, 0 };
     if (access(BWRAP, X_OK) != 0)
-        return FAIL(e, UNPROCESSABLE, NO_PROGRAMS "%s", lacks_bwrap);
+        return FAIL(e, UNPROCESSABLE, BOX_NO_PROGRAMS "%s", lacks_bwrap);
     TRY(sandbox_begin(s, e));
     if (geteuid() == 0)
-        return FAIL(e, UNPROCESSABLE, NO_PROGRAMS "%s", lacks_account);
+        return FAIL(e, UNPROCESSABLE, BOX_NO_PROGRAMS "%s", lacks_account);
     TRY(spaces_enter(e));
     TRY(enter_net(ret, net, e));
     TRY(scratch_make(scratch_bytes, scratch_files, &ret->root, e));

@@ -34,6 +34,7 @@
 #define BOX_IMAGE "image"        /* the root, where there is an image */
 #define BOX_OUT "out"
 #define BOX_CHECKPOINT "checkpoint"
+#define BOX_NO_PROGRAMS "this machine runs no programs: "      /* how box_open's words begin where it cannot */
 enum { BOX_METRICS_FD = 3 };
 
 /* What the watcher reads of the program. */
@@ -69,13 +70,7 @@ struct box_program {
 struct box_place { const char *path; bool is_folder; };
 extern const struct box_place box_places[];      /* ended by a path NULL */
 
-/* What keeps leases of this account (0: the agent's own) from a box on this machine, tried in a process of its own; NULL:
- * nothing. The words are those that box_open ends with. */
-const char *box_lacks(uid_t uid, gid_t gid);
-/* The same of a program on several machines; device: worker.tun_device. */
-const char *box_net_lacks(uid_t uid, gid_t gid, const char *device);
-/* scratch_bytes, scratch_files: the most that lies in it. net: NULL: it reaches nobody. The first word names what a machine
- * lacks. */
+/* scratch_bytes, scratch_files: the most that lies in it. net: NULL: it reaches nobody. */
 MUST_CHECK enum errc box_open(const struct sandbox *s, int64_t scratch_bytes, int64_t scratch_files, const struct box_net *net,
     struct box *ret, struct err *e);
 MUST_CHECK enum errc box_start(struct box *b, struct arena *a, const struct box_program *p, struct err *e);

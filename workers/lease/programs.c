@@ -6,7 +6,8 @@
 #include <unistd.h>
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
-#include "workers/lease/box.h"
+#include "workers/lease/box_try.h"
+#include "workers/lease/sandbox.h"
 
 enum { TRY_BYTES = 64 << 20, TRY_PIDS = 16 };
 
@@ -45,7 +46,8 @@ bool programs_here(const struct config *cfg, struct isolation *i)
         lacks = "it has no control groups to hold them";
     else
         lacks = lacks_box(i, NULL);
-    log_event(lacks ? LOG_WARN : LOG_INFO, "worker.programs", "lacks", LOG_S(lacks ? lacks : "nothing"), NULL);
+    log_event(lacks ? LOG_WARN : LOG_INFO, "worker.programs", "lacks", LOG_S(lacks ? lacks : "nothing"), "hint",
+              LOG_S(lacks ? "the package permits programs by falaj-setup worker --programs" : ""), NULL);
     return !lacks;
 }
 

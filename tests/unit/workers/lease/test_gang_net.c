@@ -2,7 +2,7 @@
 /* test_gang_net.c - names of the machines; a device that cannot be opened, and one that is no TUN, are what the machine lacks. */
 #include "run_kit.h"
 #include "tun_kit.h"
-#include "workers/lease/box.h"
+#include "workers/lease/box_try.h"
 #include "workers/lease/gang_net.h"
 
 static void ranks_have_names(void **state)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_programs.c - a machine says that it runs programs where a lease of one could begin, and only there. */
 #include "run_kit.h"
-#include "workers/lease/box.h"
+#include "workers/lease/box_try.h"
 #include "workers/lease/programs.h"
 
 static void the_operators_word_comes_first(void **state)
