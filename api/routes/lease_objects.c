@@ -99,6 +99,46 @@ static enum errc keys(struct work *w, const void *in_, void *out, struct err *e)
     return ERR_OK;
 }
 
+/* Judged as the release of its key to a lease of that job would be, here and now. */
+static enum errc may_keep(struct work *w, const struct lease_kept *k, bool *ret, struct err *e)
+{
+    struct lease l;
+    struct err why = { 0 };
+    enum errc rc = lease_had(w, k->tenant_id, k->job_id, w->principal->name, &l, &why);
+    w->tenant_id = k->tenant_id;
+    if (rc == ERR_OK)
+        rc = environment_permits_lease(w, k->job_id, &k->object_id, 1, &why);
+    if (rc == ERR_OK) {
+        const struct worker_lease as = { l.job_id, l.node_id, l.fence, w->now_us, l.zone, l.data_class, l.kind, l.rank, l.nodes };
+        rc = worker_keys_may(w, &as, &k->object_id, 1, &why);
+    }
+    *ret = rc == ERR_OK;
+    if (rc == ERR_OK || rc == ERR_NOT_FOUND || rc == ERR_RESIDENCY || rc == ERR_FORBIDDEN || rc == ERR_KEY_DESTROYED ||
+        rc == ERR_SEALED)
+        return ERR_OK;
+    *e = why;
+    return rc;
+}
+
+static enum errc kept(struct work *w, const void *in_, void *out, struct err *e)
+{
+    const struct lease_kept_in *in = in_;
+    const struct lease_kept *asked = in->images.items;
+    struct lease_kept *may = ARENA_ARRAY(w->arena, struct lease_kept, in->images.n + 1);
+    const struct uuid own = w->tenant_id;
+    enum errc rc = ERR_OK;
+    size_t n = 0;
+    for (size_t i = 0; i < in->images.n && rc == ERR_OK; i++) {
+        bool may_be = false;
+        rc = may_keep(w, &asked[i], &may_be, e);
+        if (may_be)
+            may[n++] = asked[i];
+    }
+    w->tenant_id = own;
+    ((struct lease_kept_out *)out)->images = (struct slice){ may, n };
+    return rc;
+}
+
 /* The lease is proved again at each renewal: with the lease the certificate ends, at the latest with its own life. */
 static enum errc certificate(struct work *w, const void *in_, void *out, struct err *e)
 {
@@ -263,6 +303,10 @@ static const struct route rows[] = {
       .op = "lease_keys", .perm = PERM_NODE_SELF, .handler = keys, .in = &lease_keys_in_schema,
       .status = 200, .out = &lease_keys_out_schema, .flags = R_NODE | R_SECRET, .rate = RL_NONE, .audit = AUDIT_KEY_RELEASE,
       .doc = "Keys of the job's inputs, sealed to the worker" },
+    { .method = HTTP_POST, .path = "/v1/leases/kept", .lane = LANE_WORKERS,
+      .op = "lease_kept", .perm = PERM_NODE_SELF, .handler = kept, .in = &lease_kept_in_schema,
+      .status = 200, .out = &lease_kept_out_schema, .flags = R_NODE, .rate = RL_NONE,
+      .doc = "Which of the images that the machine keeps unpacked it may keep: whose key a lease would get now" },
     { .method = HTTP_POST, .path = "/v1/leases/{attempt_id}/certificate", .lane = LANE_WORKERS,
       .op = "lease_certificate", .perm = PERM_NODE_SELF, .handler = certificate, .in = &lease_cert_in_schema,
       .status = 200, .out = &lease_cert_out_schema, .flags = R_NODE | R_SECRET, .rate = RL_NONE, .audit = AUDIT_LEASE_CERTIFICATE,

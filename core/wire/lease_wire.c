@@ -160,6 +160,14 @@ SCHEMA_EXTERN(lease_keys_in, "Keys that a lease needs",
     FIELD(lease_keys_in, fence, F_REQ, .min = 1, .max = INT64_MAX, .doc = "Its fence"), PUBLIC_KEY(lease_keys_in),
     FIELD_IDS(lease_keys_in, objects, "obj", F_REQ, .min = 1, .max = RELEASE_KEYS_MAX, .doc = "Inputs of the job"));
 SCHEMA_EXTERN(lease_keys_out, "Data keys, sealed to the worker", KEY_MESSAGE(lease_keys_out, "HPKE message"));
+SCHEMA_EXTERN(lease_kept, "An image that a machine keeps unpacked",
+    FIELD_ID(lease_kept, tenant_id, "tnt", F_REQ, .doc = "Whose it is"),
+    FIELD_ID(lease_kept, job_id, "job", F_REQ, .doc = "A job that ran in it on this machine"),
+    FIELD_ID(lease_kept, object_id, "obj", F_REQ, .doc = "The archive it came from"));
+SCHEMA_EXTERN(lease_kept_in, "Images that a machine keeps",
+    FIELD_LIST(lease_kept_in, images, &lease_kept_schema, F_REQ, .max = LEASE_KEPT_MAX, .doc = "All that it keeps"));
+SCHEMA_EXTERN(lease_kept_out, "Images that the machine may keep; every other one must go",
+    FIELD_LIST(lease_kept_out, images, &lease_kept_schema, F_REQ, .max = LEASE_KEPT_MAX, .doc = "Possibly none"));
 SCHEMA_EXTERN(lease_cert_in, "A certificate for the process that serves a lease",
     FIELD_ID(lease_cert_in, attempt_id, "att", F_PATH, .doc = "The attempt"),
     FIELD_ID(lease_cert_in, tenant_id, "tnt", F_REQ, .doc = "Its tenant"),

@@ -163,6 +163,14 @@ struct lease_keys_out {
 };
 extern const struct schema lease_keys_in_schema, lease_keys_out_schema;
 
+/* POST /v1/leases/kept: which of the images that a machine keeps unpacked may it keep? Each is named by a job of the machine's
+ * that ran in it, and the object it came from. The answer has those that a lease of that job would get the key of now. */
+enum { LEASE_KEPT_MAX = 64 };
+struct lease_kept { struct uuid tenant_id, job_id, object_id; };
+struct lease_kept_in { struct slice images; };      /* struct lease_kept */
+struct lease_kept_out { struct slice images; };
+extern const struct schema lease_kept_schema, lease_kept_in_schema, lease_kept_out_schema;
+
 /* POST /v1/leases/{attempt_id}/certificate: of the process that serves this lease, for a key that it made itself; asked again to
  * renew it */
 struct lease_cert_in {

@@ -90,8 +90,9 @@ enum errc worker_object_judge(struct work *w, const struct worker_lease *l, stru
     return judge(w, l, facts, l->data_class, e);
 }
 
-enum errc worker_keys(struct work *w, const struct worker_lease *l, const struct uuid *objects, size_t n, struct str public_key,
-                      struct worker_release *ret, struct err *e)
+/* The one judge of whether a lease may have keys. */
+static enum errc judge_keys(struct work *w, const struct worker_lease *l, const struct uuid *objects, size_t n,
+                            struct keyd_release_item **ret, struct err *e)
 {
     struct { struct object_keys *items; size_t n; } rows;
     if (n < 1 || n > RELEASE_KEYS_MAX)
@@ -107,7 +108,22 @@ enum errc worker_keys(struct work *w, const struct worker_lease *l, const struct
         TRY(judge(w, l, facts, rows.items[i].object.data_class, e));
         TRY(object_release_item(w->tenant_id, &rows.items[i], &items[i], e));
     }
+    *ret = items;
+    return ERR_OK;
+}
+
+enum errc worker_keys(struct work *w, const struct worker_lease *l, const struct uuid *objects, size_t n, struct str public_key,
+                      struct worker_release *ret, struct err *e)
+{
+    struct keyd_release_item *items;
+    TRY(judge_keys(w, l, objects, n, &items, e));
     return worker_object_release(w, l, items, n, public_key, ret, e);
+}
+
+enum errc worker_keys_may(struct work *w, const struct worker_lease *l, const struct uuid *objects, size_t n, struct err *e)
+{
+    struct keyd_release_item *items;
+    return judge_keys(w, l, objects, n, &items, e);
 }
 
 enum errc worker_input_open(struct work *w, const struct worker_lease *l, struct uuid object_id, struct blob_reader **ret, int64_t *ret_size,

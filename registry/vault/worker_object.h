@@ -32,6 +32,10 @@ struct worker_release {
 /* Seal the keys of these objects (1..64) to public_key. The caller commits its audit event before it sends the message on. */
 enum errc worker_keys(struct work *w, const struct worker_lease *l, const struct uuid *objects, size_t n, struct str public_key,
                       struct worker_release *ret, struct err *e) MUST_CHECK;
+/* Would worker_keys give them? By the same judge; nothing is decrypted, and a zone whose falaj-keyd is sealed is not noticed.
+ * NOT_FOUND, RESIDENCY, KEY_DESTROYED, SEALED: no. */
+enum errc worker_keys_may(struct work *w, const struct worker_lease *l, const struct uuid *objects, size_t n,
+                          struct err *e) MUST_CHECK;
 /* Open the ciphertext of an input; its stored size is checked. */
 enum errc worker_input_open(struct work *w, const struct worker_lease *l, struct uuid object_id, struct blob_reader **ret, int64_t *ret_size,
                             struct err *e) MUST_CHECK;

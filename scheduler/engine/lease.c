@@ -179,3 +179,11 @@ enum errc lease_check(struct work *w, struct uuid tenant_id, struct uuid attempt
         TRY(lease_member_check(w->tx, tenant_id, attempt_id, fence, identity, ret, &found, e));
     return found ? ERR_OK : FAIL(e, STALE, "This lease is not held by this machine, or no longer");
 }
+
+enum errc lease_had(struct work *w, struct uuid tenant_id, struct uuid job_id, struct str identity, struct lease *ret,
+                    struct err *e)
+{
+    bool found = false;
+    TRY(lease_repo_had(w->tx, tenant_id, job_id, identity, ret, &found, e));
+    return found ? ERR_OK : FAIL(e, NOT_FOUND, "This machine had no lease of such a job");
+}

@@ -55,6 +55,10 @@ extern const struct schema lease_schema;
 /* STALE unless the attempt is live, of this fence, and held by the node of this identity. */
 enum errc lease_check(struct work *w, struct uuid tenant_id, struct uuid attempt_id, int64_t fence, struct str identity,
                       struct lease *ret, struct err *e) MUST_CHECK;
+/* The last lease of the job that the machine of this identity has, or had: what a lease of that job would be judged by.
+ * The machine may work. NOT_FOUND: there is none. */
+enum errc lease_had(struct work *w, struct uuid tenant_id, struct uuid job_id, struct str identity, struct lease *ret,
+                    struct err *e) MUST_CHECK;
 
 extern const struct stmt *const lease_stmts[];          /* worker routes */
 extern const struct stmt *const lease_member_stmts[];   /* worker routes */

@@ -151,10 +151,21 @@ static const struct stmt lease_check_stmt = { .name = "lease_check", .params = "
     " WHERE a.tenant_id = $1 AND a.attempt_id = $2 AND a.fence = $3 AND n.identity = $4 AND a.live\n"
     "   AND a.lease_until > clock_timestamp() AND n.state IN ('READY', 'DRAINING')" };
 
+static const struct stmt lease_had_stmt = { .name = "lease_had", .params = "uus", .row = &lease_schema, .card = CARD_MAYBE,
+    .sql =
+    "SELECT a.tenant_id, a.attempt_id, a.job_id, n.node_id, a.fence, coalesce(m.rank, 0) AS rank, a.nodes,\n"
+    "       j.state AS job_state, j.kind, n.zone, j.data_class, a.lease_until\n"
+    "  FROM node n JOIN attempt a ON a.tenant_id = $1 AND a.job_id = $2\n"
+    "  LEFT JOIN attempt_member m ON m.tenant_id = a.tenant_id AND m.attempt_id = a.attempt_id AND m.node_id = n.node_id\n"
+    "       AND m.rank > 0\n"
+    "  JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id\n"
+    " WHERE n.identity = $3 AND n.state IN ('READY', 'DRAINING') AND (a.node_id = n.node_id OR m.rank IS NOT NULL)\n"
+    " ORDER BY a.fence DESC LIMIT 1" };
+
 const struct stmt *const lease_stmts[] = { &lease_takeable, &lease_waiting, &lease_take_many, &lease_inputs, &lease_hold,
                                            &lease_renew_many, &lease_start_many,
                                            &lease_outputs, &lease_commit_outputs, &lease_log_many, &lease_metric_many, &lease_check_stmt,
-                                           &lease_notices_stmt, NULL };
+                                           &lease_notices_stmt, &lease_had_stmt, NULL };
 
 enum { INPUTS_MAX = 8192 };
 
@@ -240,4 +251,10 @@ enum errc lease_repo_check(struct db_tx *tx, struct uuid tenant, struct uuid att
                            bool *found, struct err *e)
 {
     return db_maybe(tx, &lease_check_stmt, ARGS(A_UUID(tenant), A_UUID(attempt), A_I64(fence), A_STR(identity)), ret, found, e);
+}
+
+enum errc lease_repo_had(struct db_tx *tx, struct uuid tenant, struct uuid job, struct str identity, struct lease *ret,
+                         bool *found, struct err *e)
+{
+    return db_maybe(tx, &lease_had_stmt, ARGS(A_UUID(tenant), A_UUID(job), A_STR(identity)), ret, found, e);
 }

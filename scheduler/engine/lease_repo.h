@@ -86,3 +86,5 @@ void lease_repo_logs(struct db_tx *tx, const struct log_line *l, size_t n);
 void lease_repo_metrics(struct db_tx *tx, const struct metric_line *m, size_t n);
 enum errc lease_repo_check(struct db_tx *tx, struct uuid tenant, struct uuid attempt, int64_t fence, struct str identity, struct lease *ret,
                            bool *found, struct err *e) MUST_CHECK;
+enum errc lease_repo_had(struct db_tx *tx, struct uuid tenant, struct uuid job, struct str identity, struct lease *ret,
+                         bool *found, struct err *e) MUST_CHECK;

@@ -18,7 +18,7 @@ static const struct { const struct schema *s; bool is_reply; } messages[] = {
     { &lease_report_in_schema, false }, { &lease_next_out_schema, true }, { &lease_report_out_schema, true }, { &lease_keys_in_schema, false },
     { &lease_keys_out_schema, true }, { &lease_output_in_schema, false }, { &lease_output_out_schema, true }, { &node_register_schema, false },
     { &node_registered_schema, true }, { &lease_next_in_schema, false }, { &enrol_in_schema, false }, { &enrol_out_schema, true },
-    { &train_figures_schema, false },
+    { &train_figures_schema, false }, { &lease_kept_in_schema, false }, { &lease_kept_out_schema, true },
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -34,6 +34,11 @@ static enum errc api_report(void *ctx, struct arena *a, struct str body, struct 
     return client_report(((struct agent *)ctx)->report_client, a, body, ret, e);
 }
 
+static enum errc api_kept(void *ctx, struct arena *a, const struct lease_kept_in *in, struct lease_kept_out *ret, struct err *e)
+{
+    return client_kept(((struct agent *)ctx)->report_client, a, in, ret, e);
+}
+
 static void facts_fill(struct agent *a, const struct backend *be)
 {
     const struct config *cfg = a->config;
@@ -80,7 +85,7 @@ static bool has_reported(void *ctx)
 
 static enum errc clients_make(struct agent *a, struct err *e)
 {
-    a->api = (struct agent_api){ a, api_enroll, api_next, api_report };
+    a->api = (struct agent_api){ a, api_enroll, api_next, api_report, api_kept };
     a->poll_client = client_new(a->config, e);
     if (!a->poll_client)
         return e->code;
@@ -179,7 +184,9 @@ enum errc agent_run(struct agent *a, const _Atomic bool *stop, struct err *e)
         size_t n = book_fence(a->book, fence_ms);
         if (n)
             log_event(LOG_ERROR, "node.fenced", "leases", LOG_I(n), "silence_ms", LOG_I(fence_ms), NULL);
-        image_cache_sweep(a->env.images);
+        n = image_cache_sweep(a->env.images);
+        if (n)
+            log_event(LOG_WARN, "images.forgotten", "images", LOG_I(n), "why", LOG_S("nobody says that they may be kept"), NULL);
         notify_alive();
         poll(NULL, 0, WATCH_MS);
     }

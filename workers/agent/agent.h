@@ -18,6 +18,8 @@ struct agent_api {
     enum errc (*next)(void *ctx, struct arena *a, const struct node_identity *n, struct uuid after, struct slice told,
                       int64_t free_slots, int64_t wait_ms, struct lease_next_out *ret, struct err *e);
     enum errc (*report)(void *ctx, struct arena *a, struct str body, struct lease_report_out *ret, struct err *e);
+    /* NULL: nobody says which images may be kept */
+    enum errc (*kept)(void *ctx, struct arena *a, const struct lease_kept_in *in, struct lease_kept_out *ret, struct err *e);
 };
 
 struct agent;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* agent_int.h - the agent as its files see it: agent.c (start, fence, end), fetch.c and report.c (its two threads), devices.c
- * (its GPUs). */
+/* agent_int.h - the agent as its files see it: agent.c (start, fence, end), fetch.c and report.c (its two threads), kept.c
+ * (images), devices.c (its GPUs). */
 #pragma once
 #include <pthread.h>
 #include "workers/agent/agent.h"
@@ -28,6 +28,8 @@ struct agent {
     struct hw hw;
     struct otlp *otlp;                  /* spans and metrics; NULL: to nobody */
     struct executor_env env;
+    int64_t kept_at_us;                 /* images are asked about next; the reporting thread's, as the next */
+    bool kept_failed;
     bool api_is_before;                 /* falaj-api is of the release before; the fetching thread's */
     pthread_mutex_t lock;               /* guards env.node; only the fetching thread writes it */
     _Atomic bool stopping, reporter_ends;
@@ -40,6 +42,9 @@ MUST_CHECK enum errc agent_enroll(struct agent *a, const _Atomic bool *stop, str
 /* The threads; p: the agent. */
 void *agent_fetch(void *p);
 void *agent_report(void *p);            /* report.c */
+
+/* kept.c. Asks, when it is time, which of the kept images may be kept. Returns when it is time again. */
+int64_t agent_ask_kept(struct agent *a);
 
 /* devices.c. Opens the cards of the machine, unless the settings say how many there are. Without a library, or where it does not
  * answer, there are none. */

@@ -273,6 +273,14 @@ enum errc client_gang(struct client *c, struct arena *a, const struct lease_gran
                 "meeting the other machines of the job", (struct message){ &lease_gang_out_schema, ret }, e);
 }
 
+enum errc client_kept(struct client *c, struct arena *a, const struct lease_kept_in *kept, struct lease_kept_out *ret,
+                      struct err *e)
+{
+    struct lease_kept_in in = *kept;
+    return post(c, a, "/v1/leases/kept", (struct message){ &lease_kept_in_schema, &in }, REPORT_TIMEOUT_MS,
+                "asking which images may be kept", (struct message){ &lease_kept_out_schema, ret }, e);
+}
+
 enum errc client_renew(struct client *c, struct arena *a, struct str csr_pem, struct str *ret_cert_pem, struct err *e)
 {
     struct renew_in in = { csr_pem };

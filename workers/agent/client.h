@@ -75,6 +75,9 @@ MUST_CHECK enum errc client_certificate(struct client *c, struct arena *a, const
 /* Where this machine of a job on several listens, and where the others do; ret->members: none while some are missing. */
 MUST_CHECK enum errc client_gang(struct client *c, struct arena *a, const struct lease_grant *g, struct str endpoint,
                                  struct lease_gang_out *ret, struct err *e);
+/* Those of the images that this machine may keep. */
+MUST_CHECK enum errc client_kept(struct client *c, struct arena *a, const struct lease_kept_in *kept, struct lease_kept_out *ret,
+                                 struct err *e);
 /* The next certificate of this machine, for a request of its key. */
 MUST_CHECK enum errc client_renew(struct client *c, struct arena *a, struct str csr_pem, struct str *ret_cert_pem, struct err *e);
 

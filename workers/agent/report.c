@@ -62,6 +62,7 @@ void *agent_report(void *p)
     int failures = 0;
     while (!a->reporter_ends) {
         int64_t next = timers_run(a->timers, a->stopping);
+        const int64_t ask = agent_ask_kept(a);
         buf_clear(&body);
         pthread_mutex_lock(&a->lock);
         struct node_identity node = a->env.node;
@@ -71,6 +72,7 @@ void *agent_report(void *p)
             continue;
         }
         int64_t beat = clock_mono_us(a->clock) + a->config->worker_heartbeat_ms * 1000;
+        next = next < ask ? next : ask;
         book_wait(a->book, next < beat ? next : beat);
     }
     return NULL;

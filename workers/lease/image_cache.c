@@ -18,7 +18,8 @@
 struct entry {
     uint8_t key[SHA256_BYTES];
     int fd;
-    int64_t bytes, used_us;
+    int64_t bytes, used_us, allowed_us; /* allowed_us: when its key was released, or would have been */
+    struct lease_kept about;            /* the lease it was unpacked for */
 };
 
 struct image_cache {
@@ -161,7 +162,7 @@ static void enter(struct image_cache *c, struct entry *e)
     } else {
         if (c->n == IMAGE_CACHE_ENTRIES)
             drop_oldest(c);
-        e->used_us = clock_mono_us(c->clock);
+        e->used_us = e->allowed_us = clock_mono_us(c->clock);
         c->entries[c->n++] = *e;
     }
     pthread_mutex_unlock(&c->lock);
@@ -184,6 +185,7 @@ bool image_cache_put(struct image_cache *c, const struct lease_grant *g, int fd)
     if (!c || fstat(fd, &st) != 0 || st.st_size <= 0 || st.st_size > c->most || !key_of(g, e.key))
         return false;
     e.bytes = st.st_size;
+    e.about = (struct lease_kept){ g->tenant_id, g->job_id, image_of(g)->object_id };
     if (!reserve(c, &e, &has))
         return has;
     e.fd = sealed_copy(fd, e.bytes);
@@ -192,14 +194,61 @@ bool image_cache_put(struct image_cache *c, const struct lease_grant *g, int fd)
     return is_made;
 }
 
-void image_cache_sweep(struct image_cache *c)
+size_t image_cache_held(struct image_cache *c, struct lease_kept *ret)
 {
     if (!c)
-        return;
+        return 0;
     pthread_mutex_lock(&c->lock);
-    const int64_t oldest_us = clock_mono_us(c->clock) - c->age_us;
-    for (size_t i = c->n; i-- > 0;)
-        if (c->entries[i].used_us < oldest_us)
-            drop(c, i);
+    const size_t n = c->n;
+    for (size_t i = 0; i < n; i++)
+        ret[i] = c->entries[i].about;
     pthread_mutex_unlock(&c->lock);
+    return n;
+}
+
+static bool is_among(const struct lease_kept *k, const struct lease_kept *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (uuid_eq(k->tenant_id, list[i].tenant_id) && uuid_eq(k->job_id, list[i].job_id) &&
+            uuid_eq(k->object_id, list[i].object_id))
+            return true;
+    return false;
+}
+
+size_t image_cache_judged(struct image_cache *c, int64_t asked_us, const struct lease_kept *asked, size_t n_asked,
+                          const struct lease_kept *may, size_t n_may)
+{
+    size_t gone = 0;
+    pthread_mutex_lock(&c->lock);
+    for (size_t i = c->n; i-- > 0;) {
+        struct entry *e = &c->entries[i];
+        if (!is_among(&e->about, asked, n_asked))
+            continue;                   /* it came meanwhile */
+        if (is_among(&e->about, may, n_may)) {
+            e->allowed_us = e->allowed_us > asked_us ? e->allowed_us : asked_us;
+            continue;
+        }
+        drop(c, i);
+        gone++;
+    }
+    pthread_mutex_unlock(&c->lock);
+    return gone;
+}
+
+size_t image_cache_sweep(struct image_cache *c)
+{
+    size_t untold = 0;
+    if (!c)
+        return 0;
+    pthread_mutex_lock(&c->lock);
+    const int64_t now_us = clock_mono_us(c->clock);
+    for (size_t i = c->n; i-- > 0;) {
+        const bool is_untold = c->entries[i].allowed_us < now_us - IMAGE_CACHE_WORD_US;
+        if (!is_untold && c->entries[i].used_us >= now_us - c->age_us)
+            continue;
+        drop(c, i);
+        untold += is_untold;
+    }
+    pthread_mutex_unlock(&c->lock);
+    return untold;
 }

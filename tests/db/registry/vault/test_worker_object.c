@@ -223,10 +223,45 @@ static void test_output(void **state)
     end(&w);
 }
 
+/* What is kept of an object and what is asked for it are judged alike, by the key's state of this moment. */
+static enum errc may(const struct worker_lease *l)
+{
+    struct work w = node_work();
+    struct worker_release r;
+    enum errc rc = worker_keys_may(&w, l, &input.object_id, 1, &e);
+    assert_int_equal(worker_keys(&w, l, &input.object_id, 1, pub(), &r, &e), rc);
+    db_rollback(w.tx);
+    return rc;
+}
+
+static void test_who_may_not_have_the_key_may_not_keep_the_content(void **state)
+{
+    (void)state;
+    struct worker_lease elsewhere = lease, stranger = lease;
+    elsewhere.zone = STR("de-fra-1");
+    stranger.job_id = node;
+    assert_int_equal(may(&lease), ERR_OK);
+    assert_int_equal(may(&elsewhere), ERR_RESIDENCY);
+    assert_int_equal(may(&stranger), ERR_NOT_FOUND);
+    pg_harness_exec(pg, DB, "CREATE TABLE was AS SELECT * FROM tenant_key; UPDATE tenant_key SET state = 'DISABLED'");
+    assert_int_equal(may(&lease), ERR_SEALED);
+    pg_harness_exec(pg, DB, "ALTER TABLE tenant_key DISABLE TRIGGER USER;"
+                            "UPDATE tenant_key SET state = 'DESTROYED', wrapped = NULL, destroyed_at = now()");
+    assert_int_equal(may(&lease), ERR_KEY_DESTROYED);
+    pg_harness_exec(pg, DB, "UPDATE tenant_key k SET state = was.state, wrapped = was.wrapped, destroyed_at = NULL FROM was "
+                            "WHERE was.tenant_id = k.tenant_id AND was.zone = k.zone AND was.version = k.version; DROP TABLE was;"
+                            "ALTER TABLE tenant_key ENABLE TRIGGER USER");
+    assert_int_equal(may(&lease), ERR_OK);
+    pg_harness_exec(pg, DB, "UPDATE object SET state = 'DELETED' WHERE kind = 'dataset'");
+    assert_int_equal(may(&lease), ERR_NOT_FOUND);
+    pg_harness_exec(pg, DB, "UPDATE object SET state = 'COMMITTED' WHERE kind = 'dataset'");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_input), cmocka_unit_test(test_refusals),
                                         cmocka_unit_test(test_output),
-                                         cmocka_unit_test(test_output_in_parts) };
+                                         cmocka_unit_test(test_output_in_parts),
+                                         cmocka_unit_test(test_who_may_not_have_the_key_may_not_keep_the_content) };
     return cmocka_run_group_tests(tests, make, undo);
 }

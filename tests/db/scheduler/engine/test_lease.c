@@ -282,6 +282,21 @@ static enum errc check(const struct lease_grant *g, struct str identity, int64_t
     return rc;
 }
 
+static enum errc had(struct uuid tenant, struct uuid job, struct str identity)
+{
+    struct arena *a = arena_new(1 << 20);
+    struct work w = { .app = &f.api, .arena = a, .now_us = 1 };
+    struct lease l;
+    struct err why = { 0 };
+    OK(db_begin(f.api.node_pool, SCOPE_SYSTEM, 0, a, &w.tx, e));
+    enum errc rc = lease_had(&w, tenant, job, identity, &l, &why);
+    if (rc == ERR_OK)
+        assert_true(uuid_eq(l.node_id, m.node.node_id) && uuid_eq(l.job_id, job) && !l.rank && str_eq_c(l.zone, "ae-dxb-1"));
+    db_rollback(w.tx);
+    arena_free(a);
+    return rc;
+}
+
 /* What is asked before a key is given, an input read or an output written. The reaper has not been here yet. */
 static void a_lease_that_has_run_out_neither_reads_nor_writes(void **state)
 {
@@ -302,6 +317,29 @@ static void a_lease_that_has_run_out_neither_reads_nor_writes(void **state)
     fixture_exec(&f, "UPDATE attempt SET lease_until = clock_timestamp() + interval '1 minute' WHERE job_id = '%s'", j);
     assert_int_equal(check(&g, STR("spiffe://ae-dxb-1/worker/default/w1"), g.fence), ERR_OK);
     assert_int_equal(run_through(&f, &m, &g, 1), 2);
+    fixture_check(&f);
+}
+
+/* Of which lease a machine is judged when it keeps something of it: also after its end, and never of another machine's. */
+static void a_machine_had_the_leases_that_it_had(void **state)
+{
+    (void)state;
+    struct lease_grant g;
+    struct uuid id;
+    const struct str own = STR("spiffe://ae-dxb-1/worker/default/w1");
+    submit(&f, f.tenant_a, 1, 1, 3, &id);
+    assert_int_equal(had(f.tenant_a, id, own), ERR_NOT_FOUND);
+    plan(&f);
+    assert_int_equal(take(&f, &m, 1, &g), 1);
+    assert_int_equal(had(f.tenant_a, id, own), ERR_OK);
+    assert_int_equal(run_through(&f, &m, &g, 1), 2);
+    assert_int_equal(had(f.tenant_a, id, own), ERR_OK);
+    assert_int_equal(had(f.tenant_b, id, own), ERR_NOT_FOUND);
+    assert_int_equal(had(f.tenant_a, id, STR("spiffe://ae-dxb-1/worker/default/other")), ERR_NOT_FOUND);
+    fixture_exec(&f, "UPDATE node SET state = 'QUARANTINED' WHERE name = 'w1'");
+    assert_int_equal(had(f.tenant_a, id, own), ERR_NOT_FOUND);
+    fixture_exec(&f, "UPDATE node SET state = 'READY' WHERE name = 'w1'");
+    assert_int_equal(had(f.tenant_a, id, own), ERR_OK);
     fixture_check(&f);
 }
 
@@ -341,6 +379,7 @@ int main(void)
         cmocka_unit_test(an_old_fence_writes_nothing), cmocka_unit_test(a_cancel_in_each_state), cmocka_unit_test(every_end_is_its_own_state),
         cmocka_unit_test(a_waiting_job_says_why), cmocka_unit_test(what_keeps_coming_back_waits_longer),
         cmocka_unit_test(a_lease_that_has_run_out_neither_reads_nor_writes),
+        cmocka_unit_test(a_machine_had_the_leases_that_it_had),
         cmocka_unit_test(logs_and_metrics_are_kept), cmocka_unit_test(a_start_that_comes_with_its_end_is_told),
         cmocka_unit_test(a_step_without_its_audit_event_is_noticed), cmocka_unit_test(an_end_waits_for_no_submission) };
     return cmocka_run_group_tests(tests, setup, teardown);

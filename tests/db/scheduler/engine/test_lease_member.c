@@ -74,6 +74,9 @@ static struct lease_gang_out meet(int rank, const char *endpoint)
     assert_int_equal(l.rank, rank);
     assert_int_equal(l.nodes, 3);
     assert_memory_equal(&l.node_id, &m[at[rank]].node.node_id, sizeof l.node_id);
+    struct lease last;
+    OK(lease_had(&w, g[rank].tenant_id, job, m[at[rank]].identity, &last, e));
+    assert_true(last.rank == rank && uuid_eq(last.node_id, l.node_id) && last.fence == l.fence);
     OK(lease_meet(&w, &l, str_c(endpoint), &out, e));
     OK(db_commit(w.tx, e));
     if (out.members.n) {

@@ -19,6 +19,7 @@ static const struct { const struct schema *s; bool is_reply, is_query; } message
     { &lease_next_in_schema, false, false }, { &lease_next_out_schema, true, false },
     { &lease_report_in_schema, false, false }, { &lease_report_out_schema, true, false },
     { &lease_keys_in_schema, false, false }, { &lease_keys_out_schema, true, false },
+    { &lease_kept_in_schema, false, false }, { &lease_kept_out_schema, true, false },
     { &lease_output_in_schema, false, false }, { &lease_output_out_schema, true, false },
     { &lease_object_ref_schema, false, true }, { &lease_upload_in_schema, false, true },
     { &enrol_in_schema, false, false }, { &renew_in_schema, false, false }, { &enrol_out_schema, true, false },

@@ -25,7 +25,9 @@ static struct lease_grant lease(int tenant, const char *sha, const char *spec)
     static int n;
     struct lease_grant g = kit_grant(1, "run", spec);
     g.tenant_id = kit_id(tenant);
-    in[n % 16] = (struct lease_input){ .name = STR("image:"), .kind = STR("dataset"), .sha256 = str_c(sha) };
+    g.job_id = kit_id(100 + n);
+    in[n % 16] = (struct lease_input){ .name = STR("image:"), .kind = STR("dataset"), .object_id = kit_id(200 + n),
+                                         .sha256 = str_c(sha) };
     g.inputs = (struct slice){ &in[n++ % 16], 1 };
     return g;
 }
@@ -149,9 +151,62 @@ static void room_is_made_before_a_copy(void **state)
     image_cache_free(c);
 }
 
+static void what_may_not_be_kept_goes(void **state)
+{
+    (void)state;
+    struct lease_kept held[IMAGE_CACHE_ENTRIES];
+    now_us = 0;
+    struct image_cache *c = image_cache_new(1000, 3600000, &turned);
+    const struct lease_grant a = lease(1, "aa", SPEC(IMAGE)), b = lease(1, "bb", SPEC(IMAGE)),
+                             other = lease(2, "aa", SPEC(IMAGE)), late = lease(1, "dd", SPEC(IMAGE));
+    assert_true(put(c, &a, 1, 'a') && put(c, &b, 1, 'b') && put(c, &other, 1, 'o'));
+    assert_int_equal(image_cache_held(c, held), 3);
+    assert_int_equal(image_cache_held(NULL, held), 0);
+    assert_memory_equal(&held[0].tenant_id, &a.tenant_id, sizeof held[0].tenant_id);
+    assert_memory_equal(&held[0].job_id, &a.job_id, sizeof held[0].job_id);
+    assert_memory_equal(&held[0].object_id, &((const struct lease_input *)a.inputs.items)->object_id, sizeof held[0].object_id);
+    assert_true(put(c, &late, 1, 'l'));                                 /* after the question */
+    const struct lease_kept may[2] = { held[1], { .tenant_id = held[0].tenant_id, .job_id = held[0].job_id } };
+    assert_int_equal(image_cache_judged(c, now_us, held, 3, may, 2), 2);
+    assert_true(!has(c, &a, 'a') && has(c, &b, 'b') && !has(c, &other, 'o') && has(c, &late, 'l'));
+    assert_int_equal(image_cache_held(c, held), 2);
+    assert_int_equal(image_cache_judged(c, now_us, held, 2, NULL, 0), 2);
+    assert_int_equal(image_cache_held(c, held), 0);
+    image_cache_free(c);
+}
+
+static void of_what_nobody_says_anything_goes(void **state)
+{
+    (void)state;
+    struct lease_kept held[IMAGE_CACHE_ENTRIES];
+    now_us = 0;
+    struct image_cache *c = image_cache_new(1000, 3600000, &turned);
+    const struct lease_grant a = lease(1, "aa", SPEC(IMAGE)), b = lease(1, "bb", SPEC(IMAGE));
+    assert_true(put(c, &a, 1, 'a') && put(c, &b, 1, 'b'));
+    now_us = 100;
+    assert_int_equal(image_cache_held(c, held), 2);
+    now_us = 200;                                                       /* the answer came late: the question's time counts */
+    assert_int_equal(image_cache_judged(c, 100, held, 1, held, 1), 0);
+    now_us = IMAGE_CACHE_WORD_US;
+    assert_true(has(c, &a, 'a') && has(c, &b, 'b'));                    /* use is no word */
+    assert_int_equal(image_cache_sweep(c), 0);
+    now_us++;
+    assert_int_equal(image_cache_sweep(c), 1);
+    assert_true(has(c, &a, 'a') && !has(c, &b, 'b'));
+    now_us = IMAGE_CACHE_WORD_US + 100;
+    assert_int_equal(image_cache_sweep(c), 0);
+    now_us++;
+    assert_int_equal(image_cache_sweep(c), 1);
+    assert_int_equal(image_cache_held(c, held), 0);
+    assert_int_equal(image_cache_sweep(NULL), 0);
+    image_cache_free(c);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(only_the_same_tenant_and_image_finds_it),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(what_may_not_be_kept_goes),
+                                        cmocka_unit_test(of_what_nobody_says_anything_goes),
+                                        cmocka_unit_test(only_the_same_tenant_and_image_finds_it),
                                         cmocka_unit_test(nobody_changes_it), cmocka_unit_test(the_oldest_makes_room),
                                         cmocka_unit_test(room_is_made_before_a_copy) };
     return cmocka_run_group_tests(tests, NULL, NULL);
