@@ -74,7 +74,7 @@ function jobTypes(document, markdown) {
     .split('\n')
     .filter((line) => line.startsWith('| `'))
     .map((line) => line.slice(2, -2).split(' | '));
-  if (rows.length < 3 || rows.some((r) => r.length !== 7))
+  if (rows.length < 3 || rows.some((r) => r.length !== 8))
     throw new Error('docs/gen/job_types.md is not as it was: read it again');
   const KEPT = [
     'type',
@@ -99,10 +99,17 @@ function jobTypes(document, markdown) {
     required: schemas[name].required ?? [],
     properties: Object.fromEntries(Object.entries(schemas[name].properties).map(([k, m]) => [k, member(m)])),
   });
-  const list = rows.map(([name, , , , reads, makes, stays]) => {
+  const list = rows.map(([name, , , , reads, makes, stays, machines]) => {
     const kind = name.replaceAll('`', '');
     const spec = forms.has(kind) ? form(forms.get(kind)) : null;
-    return `  ${kind}: ${JSON.stringify({ reads: reads.trim(), makes: makes.trim(), stays: stays.trim() === 'yes', spec })},`;
+    const row = {
+      reads: reads.trim(),
+      makes: makes.trim(),
+      stays: stays.trim() === 'yes',
+      machines: Number(machines),
+      spec,
+    };
+    return `  ${kind}: ${JSON.stringify(row)},`;
   });
   return [
     'export interface Member { type?: string; pattern?: string; enum?: string[]; items?: Member; default?: unknown;',
@@ -112,7 +119,7 @@ function jobTypes(document, markdown) {
     "  readOnly?: boolean; 'x-falaj-more'?: boolean }",
     'export interface Form { required: string[]; properties: Record<string, Member> }',
     '/** spec: null where callers do not submit the kind. */',
-    'export interface JobType { reads: string; makes: string; stays: boolean; spec: Form | null }',
+    'export interface JobType { reads: string; makes: string; stays: boolean; machines: number; spec: Form | null }',
     `export type JobKind = ${rows.map((r) => `'${r[0].replaceAll('`', '')}'`).join(' | ')};`,
     'export const JOB_TYPES: Readonly<Record<JobKind, JobType>> = {',
     ...list,

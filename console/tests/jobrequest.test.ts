@@ -5,7 +5,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { cliOf, curlOf, fileOf } from '../src/lib/jobcall.ts';
-import { fieldsOf, JOB_FIELDS, judgeRequest, readField, showField, type Json } from '../src/lib/jobrequest.ts';
+import {
+  fieldsOf,
+  isOffered,
+  JOB_FIELDS,
+  judgeRequest,
+  readField,
+  showField,
+  type Json,
+} from '../src/lib/jobrequest.ts';
 import { MODEL_MAKER, SUBMITTED, USUAL } from '../src/lib/jobtypes.ts';
 import { requestOf, TEMPLATES, withDataset } from '../src/lib/templates.ts';
 import { changeYaml, readYaml, writeYaml } from '../src/lib/yamltext.ts';
@@ -78,6 +86,16 @@ describe('a request is judged', () => {
     expect(cliOf({ ...good, retry: { on: ['memory', 'timeout'], backoff_s: 5 } })).toMatch(
       / --retry memory,timeout --retry-backoff 5$/,
     );
+  });
+  test('how many machines is asked once, of kinds that run on several, and read where a request says it', () => {
+    const offered = (kind: 'run' | 'noop'): string[] =>
+      fieldsOf(kind).flatMap((f) => (f.path.startsWith('nodes.') && isOffered(f, kind) ? [f.path] : []));
+    expect([offered('run'), offered('noop')]).toEqual([['nodes.max'], []]);
+    expect(keysOf({ ...good, nodes: { min: 2, max: 9 } })).toEqual(['nodes.max field.max']);
+    expect(cliOf({ ...good, nodes: { max: 2 } })).toMatch(/ --nodes 2$/);
+    expect(cliOf({ ...good, force_queue: true })).toMatch(/ --force-queue$/);
+    expect(cliOf({ ...good, force_queue: false })).not.toContain('--force-queue');
+    expect(cliOf({ ...good, nodes: { min: 2, max: 2 } })).toContain("--file - <<'JSON'");
   });
   test('a good one has no fault', () => expect(keysOf(good)).toEqual([]));
   test.each<[string, unknown, string]>([
@@ -191,6 +209,7 @@ describe('the same request elsewhere', () => {
       priority: 0,
       max_attempts: 3,
       max_runtime_s: 86400,
+      nodes: 1,
     };
     expect(requestOf(job as never, 'home')).toEqual({
       name: 'one',
@@ -198,5 +217,6 @@ describe('the same request elsewhere', () => {
       spec: { dataset_id: DST, epochs: 3 },
       slots: 2,
     });
+    expect(requestOf({ ...job, nodes: 4 } as never, 'home')['nodes']).toEqual({ max: 4 });
   });
 });

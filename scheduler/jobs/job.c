@@ -49,7 +49,8 @@ SCHEMA_EXTERN(job_create, "A job to submit",
           .doc = "Wait for a machine that could hold it; else such a job is refused while there is none"),
     FIELD(job_create, max_attempts, 0, .min = 1, .max = 100, .dflt = "3", .doc = "Times it may be tried when machines fail"),
     FIELD_SUB(job_create, nodes, &job_nodes_schema, 0,
-              .doc = "Machines that it runs on at once, each with all that is asked of one; absent: one. For jobs of kind train"),
+              .doc = "Machines that it runs on at once, each with all that is asked of one; absent: one. For jobs of the kinds "
+                     "train and run"),
     FIELD_SUB(job_create, retry, &retry_schema, 0, 
               .doc = "Failures that are followed by another attempt; absent: of machines alone"),
     FIELD(job_create, max_runtime_seconds, 0, .min = 1, .max = 2592000, .dflt = "86400", .doc = "Seconds one attempt may run"));

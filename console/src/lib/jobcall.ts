@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // jobcall.ts - the same request as a command line, as curl and as a file: what stands there runs as it is.
 import { JOB_TYPES } from '../api/gen/jobtypes.ts';
-import { fieldsOf, kindOf, showField, valueAt, type Json } from './jobrequest.ts';
+import { fieldsOf, kindOf, showField, valueAt, type JobField, type Json } from './jobrequest.ts';
 import { USUAL } from './jobtypes.ts';
 
 export const quoted = (s: string): string => `'${s.replaceAll("'", "'\\''")}'`;
@@ -9,6 +9,10 @@ const word = (s: string): string => (/^[\w.,:@/-]+$/.test(s) && !s.startsWith('-
 /** A value that begins with a hyphen is not read as a flag when it is joined to its own. */
 const flag = (name: string, value: string): string =>
   /^-[\d.]+$/.test(value) ? `--${name}=${value}` : `--${name} ${word(value)}`;
+
+/** Outside a spec a flag of yes or no has no value: there is none that says no, which is what the API takes without it. */
+const outerFlag = (f: JobField, value: unknown): string[] =>
+  f.kind !== 'flag' ? [flag(f.flag!, showField(value))] : value === true ? [`--${f.flag!}`] : [];
 
 const manyOf = (array: string): string[] => (array === '' ? [] : [flag('array', array)]);
 /** The line that takes the request from a file. */
@@ -48,7 +52,7 @@ export function cliOf(request: Json, array = ''): string {
     ...(isPlain
       ? inner.map((f) => flag(f.flag!, showField(valueAt(request, f.path))))
       : [`--spec ${quoted(JSON.stringify(request['spec'] ?? {}))}`]),
-    ...outer.map((f) => flag(f.flag!, showField(valueAt(request, f.path)))),
+    ...outer.flatMap((f) => outerFlag(f, valueAt(request, f.path))),
     ...many,
   ];
   return parts.join(' ');

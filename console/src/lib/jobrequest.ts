@@ -5,7 +5,7 @@
 // again.
 import { z } from 'zod/mini';
 import { JOB_REQUEST, JOB_TYPES, type Form, type Member } from '../api/gen/jobtypes.ts';
-import { SUBMITTED, USUAL, type JobKind } from './jobtypes.ts';
+import { machinesOf, SUBMITTED, USUAL, type JobKind } from './jobtypes.ts';
 
 export type Json = Record<string, unknown>;
 export type Path = (string | number)[];
@@ -67,6 +67,7 @@ const FLAGS: Record<string, string> = {
   force_queue: 'force-queue',
   priority: 'priority',
   max_attempts: 'max-attempts',
+  'nodes.max': 'nodes',
   'retry.on': 'retry',
   'retry.max': 'retry-max',
   'retry.backoff_s': 'retry-backoff',
@@ -77,6 +78,8 @@ const WHERE = [
   'queue',
   'zone',
   'pool',
+  'nodes.min',
+  'nodes.max',
   'slots',
   'gpus',
   'cpu_milli',
@@ -154,6 +157,10 @@ export const pathOf = (path: string): Path => path.split('.');
 export const kindOf = (request: Json): JobKind => SUBMITTED.find((k) => k === request['kind']) ?? USUAL;
 export const fieldsOf = (kind: JobKind): JobField[] =>
   JOB_FIELDS.filter((f) => f.only === undefined || f.only === kind);
+
+/** Not: what the kind has no use for, or what another member says too. It is seen where a request has it. */
+export const isOffered = (f: JobField, kind: JobKind): boolean =>
+  !f.path.startsWith('nodes.') || (f.path === 'nodes.max' && machinesOf(kind) > 1);
 
 export function valueAt(request: Json, path: string): unknown {
   return pathOf(path).reduce<unknown>(

@@ -8,6 +8,8 @@ export const isKind = (text: unknown): text is JobKind => KINDS.includes(text as
 export const isSubmitted = (kind: JobKind): boolean => JOB_TYPES[kind].spec !== null;
 export const readsOf = (kind: JobKind): string => JOB_TYPES[kind].reads;
 export const makesOf = (kind: JobKind): string => JOB_TYPES[kind].makes;
+/** On how many machines at once one may run. */
+export const machinesOf = (kind: JobKind): number => JOB_TYPES[kind].machines;
 /** The kinds that people submit; those that make something come first, and the first is what a form begins with. */
 export const SUBMITTED = KINDS.filter(isSubmitted).sort(
   (a, b) => Number(makesOf(a) === '') - Number(makesOf(b) === ''),

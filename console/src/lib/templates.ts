@@ -33,6 +33,7 @@ export function requestOf(job: Schemas['job'], homeZone: string): Json {
   put('queue', job.queue, 'default');
   put('zone', job.zone, homeZone);
   put('pool', job.pool, 'default');
+  if (job.nodes! > 1) out['nodes'] = { max: job.nodes };
   put('slots', job.slots, 1);
   put('gpus', job.gpus, 0);
   put('priority', job.priority, 0);

@@ -55,6 +55,7 @@ export function Overview({ job }: { job: Job }) {
           ],
           [t('job.queue'), job.queue && <Code key="q">{job.queue}</Code>],
           [t('col.class'), job.data_class && t(`class.${job.data_class}`)],
+          [t('submit.f_nodes_max'), job.nodes! > 1 && number(job.nodes)],
           [t('col.slots'), number(job.slots)],
           [t('col.gpus'), number(job.gpus)],
           [t('col.priority'), number(job.priority)],

@@ -17,7 +17,8 @@ import type { Draft } from './draft.ts';
 import { Words } from './Yaml.tsx';
 
 export const fieldId = (f: JobField): string => `f-${f.path.replaceAll('.', '-')}`;
-const lastOf = (f: JobField): string => f.path.split('.').at(-1)!;
+/** What its words are kept under: a member of the spec by its own name, one of another member with that one's. */
+const keyOf = (f: JobField): string => f.path.replace(/^spec\./, '').replaceAll('.', '_');
 
 export interface Option {
   value: string;
@@ -43,8 +44,8 @@ export function Field({ field: f, draft, eager, options, below }: Props) {
   });
   const isBad = fault !== undefined && (eager || fault.key !== 'field.required');
   const isBroken = draft.syntax.length > 0;
-  const name = `submit.f_${lastOf(f)}`;
-  const help = `submit.h_${lastOf(f)}`;
+  const name = `submit.f_${keyOf(f)}`;
+  const help = `submit.h_${keyOf(f)}`;
   const list: Option[] | undefined =
     options ??
     f.options?.map((o) => {
@@ -62,7 +63,7 @@ export function Field({ field: f, draft, eager, options, below }: Props) {
   const isText = isFreeText(f);
   return (
     <FormGroup
-      label={i18n.exists(name) ? t(name) : lastOf(f)}
+      label={i18n.exists(name) ? t(name) : f.path.split('.').at(-1)}
       fieldId={id}
       isRequired={f.required ?? false}
       className={f.path === 'name' || f.kind === 'dataset' ? 'whole' : ''}

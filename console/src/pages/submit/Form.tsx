@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
-import { fieldsOf, kindOf, showField, valueAt, type Group, type JobField } from '../../lib/jobrequest.ts';
+import { fieldsOf, isOffered, kindOf, showField, valueAt, type Group, type JobField } from '../../lib/jobrequest.ts';
 import { readsOf, type JobKind } from '../../lib/jobtypes.ts';
 import { number } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
@@ -49,6 +49,7 @@ export function RequestForm({ draft, sets, eager }: Props) {
     { page_size: 200, state: 'READY' },
     { enabled: can('environment:read') && fieldsOf(kind).some((f) => f.path === 'spec.environment') },
   );
+  const hasProjects = (projects.data?.data.length ?? 0) > 0;
   const wanted = Number(valueAt(draft.request, 'spec.dataset_version') ?? 0);
   const version = versions.data?.data.find((v) => (wanted > 0 ? v.version === wanted : true));
   const isOfData = readsOf(kind) === 'dataset';
@@ -144,7 +145,7 @@ export function RequestForm({ draft, sets, eager }: Props) {
     <div className="grid2">
       {fieldsOf(kind)
         .filter((f) => f.group === name)
-        .filter((f) => f.kind !== 'project' || (projects.data?.data.length ?? 0) > 0 || draft.shown(f) !== '')
+        .filter((f) => (isOffered(f, kind) && (f.kind !== 'project' || hasProjects)) || draft.shown(f) !== '')
         .map((f) => {
           const options = optionsOf(f);
           return (

@@ -26,6 +26,7 @@ export async function seed(t) {
   const array = { array: '0-99%3', job: { name: 'sweep', kind: 'noop', pool: 'h100', spec: {}, force_queue: true } };
   t.ids.array = (await t.tenant('POST', '/v1/arrays', array)).array_id;
   await until('tasks', async () => (await t.tenant('GET', `/v1/arrays/${t.ids.array}`)).live === 3);
+  t.ids.task = (await t.tenant('GET', `/v1/arrays/${t.ids.array}/tasks`)).data.find((k) => k.job_id).job_id;
   // What a real crash writes, in the colours of a terminal and over two executions.
   const said = [
     ['stdout', 1, 'epoch 1: loss 1.92, error 0.31'],
@@ -56,6 +57,17 @@ export default [
   { name: 'clock', path: '/queue', as: 'engineer', wait: '.clock-steps polygon' },
   { name: 'clock-platform', path: '/queue/platform?hours=6', as: 'operator', wait: '.clock-steps polygon' },
   { name: 'job', path: (ids) => `/jobs/${ids.job}`, as: 'engineer', wait: '.timeline li' },
+  {
+    name: 'job-task',
+    path: (ids) => `/jobs/${ids.task}`,
+    as: 'engineer',
+    act: async (page, t) => {
+      const link = page.locator('.pairs a', { hasText: t.ids.array });
+      await link.scrollIntoViewIfNeeded();
+      const to = await link.getAttribute('href');
+      if (to !== `/arrays/${t.ids.array}`) throw new Error(`the link of a task's array leads to ${to}`);
+    },
+  },
   {
     name: 'job-failed',
     path: (ids) => `/jobs/${ids.failed}`,
