@@ -41,6 +41,7 @@ static void one_bound_stands_for_both(void **state)
     assert_int_equal(accepted(2, 2, JOB_TRAIN), 2);
     assert_int_equal(accepted(4, 0, JOB_TRAIN), 4);
     assert_int_equal(accepted(0, 8, JOB_TRAIN), 8);
+    assert_int_equal(accepted(0, 2, JOB_RUN), 2);
 }
 
 static void bounds_that_differ_are_refused_at_their_place(void **state)
@@ -54,7 +55,7 @@ static void kinds_of_one_machine_are_refused(void **state)
 {
     (void)state;
     for (int kind = 0; kind < JOB_KIND_COUNT; kind++)
-        if (kind != JOB_TRAIN)
+        if (kind != JOB_TRAIN && kind != JOB_RUN)
             refused(2, 2, kind, "/nodes", "run on one machine; 2 were asked for");
 }
 
