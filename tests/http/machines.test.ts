@@ -282,6 +282,7 @@ describe('renewal and quarantine', () => {
       ['/v1/nodes/register', facts('quarantine-1')], ['/v1/leases/next', asked], ['/v1/leases/report', { ...asked, free_slots: undefined, items: [] }],
       ['/v1/nodes/renew', { csr_pem: pki.csr(pki.key()) }],
       [`/v1/leases/${none}/keys`, { tenant_id: 'tnt_' + '0'.repeat(31) + '1', fence: 1, public_key: 'AAAA', objects: [] }],
+      ['/v1/leases/kept', { images: [] }],
       [`/v1/leases/${none}/outputs`, {}],
       [`/v1/leases/${none}/gang`, { tenant_id: 'tnt_' + '0'.repeat(31) + '1', fence: 1, endpoint: '127.0.0.1:1' }],
     ];
