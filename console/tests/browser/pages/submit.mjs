@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // submit.mjs - a job from form and YAML: begun afresh, from a former job, with faults on both sides, with zones that residency refuses.
 import { inShell } from '../shell.mjs';
+import { word } from '../steps.mjs';
 
 const LAW = (classes) => ({
   legal_regimes: ['uae-pdpl'],
@@ -51,6 +52,34 @@ export default [
       await runs(page, t, 'whole spec', (j) => j.spec.optimizer === 'sgd' && j.priority === -7);
       await page.fill('#f-queue', 'night');
       await runs(page, t, 'whole request', (j) => j.queue === 'night' && j.spec.optimizer === 'sgd');
+    },
+  },
+  {
+    // A program on two machines by the form, as YAML and from a terminal; a training there has no budget of joules.
+    name: 'submit-nodes',
+    path: '/jobs/new',
+    as: 'engineer',
+    act: async (page, t) => {
+      const nodes = page.locator('#f-nodes-max');
+      const usual = await yaml(page).inputValue();
+      await page.getByLabel(word('en', 'submit.f_nodes_max')).waitFor();
+      await page.selectOption('#f-kind', 'noop');
+      await nodes.waitFor({ state: 'detached' });
+      if (page.where.endsWith('en-light')) {
+        const command = 'command: [python3, /falaj/code/script]';
+        await yaml(page).fill(`name: pair\nkind: run\npool: h100\nforce_queue: true\nspec:\n  ${command}\n`);
+        await nodes.fill('2');
+        if (!/\nnodes:\n {2}max: 2\n/.test(await yaml(page).inputValue()))
+          throw new Error(`the text does not follow the form:\n${await yaml(page).inputValue()}`);
+        await runs(page, t, 'a pair', (j) => j.kind === 'run' && j.nodes === 2);
+      }
+      await yaml(page).fill(usual.replace(/\n {2}epochs:/, '\n  accumulate: 2\n  max_joules: 500\n  epochs:'));
+      await page.fill('#f-name', 'two');
+      await nodes.fill('2');
+      const refusal = page.locator('.check-part .pf-m-danger');
+      await refusal.getByText('/spec/max_joules').waitFor();
+      await refusal.getByText('Energy is counted on one machine: leave max_joules out, or nodes').waitFor();
+      await refusal.scrollIntoViewIfNeeded();
     },
   },
   { name: 'submit', path: '/jobs/new', as: 'engineer', act: (page) => page.waitForSelector('.zone-why li') },
