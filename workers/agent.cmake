@@ -18,7 +18,8 @@ foreach(f agent/agent agent/cards agent/devices agent/energy agent/fetch agent/k
   list(APPEND agent_sources ${agent_dir}/${f}.c)
 endforeach()
 file(GLOB image_sources CONFIGURE_DEPENDS ${agent_dir}/image/*.c)
-falaj_library(falaj_workers_image workers SOURCES ${image_sources} USES falaj_core_base falaj_core_table falaj_core_json falaj_core_crypto PRIVATE_LIBS z zstd)
+falaj_library(falaj_workers_image workers SOURCES ${image_sources}
+    USES falaj_core_base falaj_core_table falaj_core_json falaj_core_crypto PRIVATE_LIBS z zstd)
 file(GLOB agent_types CONFIGURE_DEPENDS ${agent_dir}/lease/type_*.c ${agent_dir}/tool/*.c)
 falaj_library(falaj_workers_agent workers SOURCES ${agent_sources} ${agent_types}
   USES falaj_workers_compute falaj_workers_gang falaj_workers_image

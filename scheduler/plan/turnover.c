@@ -110,6 +110,14 @@ static struct group *group_of(struct group *g, size_t *n, const struct snap_node
     return &g[(*n)++];
 }
 
+static bool any_lendable(const struct turnover *t, const struct snapshot *s)
+{
+    for (size_t i = 0; i < s->nodes.n; i++)
+        if (lendable(&t->lines[i], s->nodes.items[i].slots) > 0)
+            return true;
+    return false;
+}
+
 void turnover_lend(const struct turnover *t, struct snapshot *s)
 {
     struct group groups[PLACES_MAX];
@@ -117,6 +125,8 @@ void turnover_lend(const struct turnover *t, struct snapshot *s)
     if (!t || (s->claims && s->claims->n))
         return;
     ASSERT(t->n == s->nodes.n);
+    if (!any_lendable(t, s))            /* most fleets, most rounds: nothing is compared by name */
+        return;
     for (size_t i = 0; i < s->nodes.n; i++) {
         struct group *g = group_of(groups, &n, &s->nodes.items[i]);
         if (g && s->nodes.items[i].free_slots > 0) {

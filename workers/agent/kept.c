@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kept.c - no image that this machine keeps unpacked outlives the right to its key.
  *
- * The reporting thread asks the API often enough that of a minute two questions may fail. What it does not say may be kept
- * goes at once; what nobody says anything of goes by itself (image_cache_sweep): the API cannot be reached, or is of a release
- * that does not know the question. */
+ * The reporting thread asks the API often enough that of a minute two questions may fail. What the answer leaves out goes at
+ * once, and all of it where the machine itself is shut out. What nobody says anything of goes by itself (image_cache_sweep):
+ * the API cannot be reached, or is of a release that does not know the question. */
 #include "workers/agent/agent_int.h"
 
 #include "core/base/cleanup.h"
@@ -19,7 +19,8 @@ static void ask(struct agent *a, int64_t now_us, struct lease_kept *held, size_t
     struct err e = { 0 };
     const struct lease_kept_in in = { { held, n } };
     struct lease_kept_out may = { 0 };
-    if (a->api.kept(a->api.ctx, arena, &in, &may, &e) != ERR_OK) {
+    const enum errc rc = a->api.kept(a->api.ctx, arena, &in, &may, &e);
+    if (rc != ERR_OK && rc != ERR_FORBIDDEN) {
         if (!a->kept_failed)
             log_err(LOG_WARN, "images.unasked", &e);
         a->kept_failed = true;

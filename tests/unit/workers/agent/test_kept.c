@@ -14,8 +14,10 @@ static int64_t now(void *ctx)
 }
 static const struct clock turned = { .wall_us = now, .mono_us = now };
 
+enum { SHUT_OUT = -2 };
+
 struct said {
-    int asked, seen, may;               /* may: as many of the first ones may be kept; -1: it does not know the question */
+    int asked, seen, may;               /* may: as many of the first ones may be kept; -1: it does not know the question; SHUT_OUT */
 };
 
 static enum errc kept(void *ctx, struct arena *a, const struct lease_kept_in *in, struct lease_kept_out *ret, struct err *e)
@@ -24,6 +26,8 @@ static enum errc kept(void *ctx, struct arena *a, const struct lease_kept_in *in
     struct said *s = ctx;
     s->asked++;
     s->seen = (int)in->images.n;
+    if (s->may == SHUT_OUT)
+        return FAIL(e, FORBIDDEN, "the machine is in quarantine");
     if (s->may < 0)
         return FAIL(e, NOT_FOUND, "there is no such route");
     *ret = (struct lease_kept_out){ { in->images.items, (size_t)s->may } };
@@ -89,9 +93,25 @@ static void test_without_an_answer_nothing_stays_for_long(void **state)
     image_cache_free(a.env.images);
 }
 
+static void test_a_machine_that_is_shut_out_keeps_nothing(void **state)
+{
+    (void)state;
+    struct said s = { .may = SHUT_OUT };
+    struct lease_input in;
+    now_us = 0;
+    struct agent a = { .clock = &turned, .api = { .ctx = &s, .kept = kept },
+                       .env.images = image_cache_new(100, 3600000, &turned) };
+    put(a.env.images, &in, 1);
+    (void)agent_ask_kept(&a);
+    assert_int_equal(s.asked, 1);
+    assert_int_equal(count(&a), 0);
+    image_cache_free(a.env.images);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_an_agent_asks_and_lets_go),
-                                        cmocka_unit_test(test_without_an_answer_nothing_stays_for_long) };
+                                        cmocka_unit_test(test_without_an_answer_nothing_stays_for_long),
+                                        cmocka_unit_test(test_a_machine_that_is_shut_out_keeps_nothing) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
