@@ -191,9 +191,7 @@ def main():
     until("the reason", lambda: "that run parts of such jobs" in api.must("GET", f"/v1/jobs/{waits}").get("message", ""), 60)
     api.must("POST", f"/v1/jobs/{waits}/cancel", {})
 
-    broken = [r for r in p.sql("SELECT name, violations FROM invariants_check()"
-                               " UNION ALL SELECT name, violations FROM invariants_quota()") if r[1] != "0"]
-    if broken:
+    if broken := p.broken_invariants():
         raise SystemExit(f"invariants: {broken}")
     p.close()
 

@@ -129,9 +129,7 @@ def main():
     ended(job, 240)
     print("half: freed at the start deadline, then done")
 
-    broken = [r for r in p.sql("SELECT name, violations FROM invariants_check()"
-                               " UNION ALL SELECT name, violations FROM invariants_quota()") if r[1] != "0"]
-    if broken:
+    if broken := p.broken_invariants():
         raise SystemExit(f"invariants: {broken}")
     p.close()
 

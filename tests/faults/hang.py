@@ -44,7 +44,7 @@ def main():
     until("the other one ends", lambda: job(low)["state"] == "COMPLETED")
     seen = p.sql_text(f"SELECT string_agg(state, ' ' ORDER BY version) FROM job_step WHERE job_id = '{low.split('_')[1]}'")
     log(seen)
-    broken = p.sql_text("SELECT coalesce(string_agg(name, ','), '') FROM invariants_check() WHERE violations > 0")
+    broken = p.broken_invariants()
     faults += [f"invariants: {broken}"] if broken else []
     print(json.dumps({"states": seen, "faults": faults}))
     p.finish(faults)

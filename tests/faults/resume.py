@@ -166,7 +166,7 @@ def main():
     faults += more
     until("no checkpoint outlives its job",
           lambda: p.sql_text("SELECT count(*) FROM object WHERE kind = 'checkpoint'") == "0")
-    broken = p.sql_text("SELECT coalesce(string_agg(name, ','), '') FROM invariants_check() WHERE violations > 0")
+    broken = p.broken_invariants()
     faults += [f"invariants: {broken}"] if broken else []
     print(json.dumps({"kills": a.kills, "resumed": resumed + again, "model": model, "result": result, "seed": a.seed,
                       "faults": faults}))

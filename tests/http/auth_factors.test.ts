@@ -3,8 +3,29 @@
 // Every vector is a row; their number is printed at the end. Password hashing takes most of the time.
 import { beforeAll, describe, expect } from 'vitest';
 import {
-  alive, anybody, as, boss, counted, jar, login, next, PASSWORD, person, refusedAs, setCookie, signIn, signOf, sql,
-  tenantId, tenantName, totp, uuid, vector, withTotp, type Person, type Sign,
+  alive,
+  anybody,
+  as,
+  boss,
+  counted,
+  jar,
+  login,
+  next,
+  PASSWORD,
+  person,
+  refusedAs,
+  setCookie,
+  signIn,
+  signOf,
+  sql,
+  tenantId,
+  tenantName,
+  totp,
+  uuid,
+  vector,
+  withTotp,
+  type Person,
+  type Sign,
 } from './auth_kit.ts';
 import { must, type Reply } from './harness.ts';
 
@@ -21,7 +42,11 @@ describe('a second factor', () => {
     const fresh = await person();
     const before = await signIn(fresh);
     const begun = must(await as(before, 'POST', '/v1/auth/mfa/totp'), 200);
-    refusedAs(await as(before, 'POST', '/v1/auth/mfa/totp/confirm', { code: '000000' === totp(begun.secret) ? '000001' : '000000' }), 403, 'mfa_required');
+    refusedAs(
+      await as(before, 'POST', '/v1/auth/mfa/totp/confirm', { code: '000000' === totp(begun.secret) ? '000001' : '000000' }),
+      403,
+      'mfa_required',
+    );
     const after = signOf(await as(before, 'POST', '/v1/auth/mfa/totp/confirm', { code: totp(begun.secret) }));
     expect([await alive(before.cookie), await alive(after.cookie)]).toEqual([401, 200]);
     expect((await as(after, 'POST', '/v1/auth/mfa/totp')).status).toBe(409);
@@ -30,9 +55,21 @@ describe('a second factor', () => {
     const s = await half();
     expect(s.body).toMatchObject({ stage: 'code', mfa_required: true, permissions: [], roles: [] });
   });
-  for (const [method, path] of [['GET', '/v1/me'], ['GET', '/v1/jobs'], ['GET', '/v1/sessions'], ['POST', '/v1/jobs'], ['POST', '/v1/api-tokens'],
-    ['POST', '/v1/auth/password'], ['POST', '/v1/auth/step-up'], ['POST', '/v1/auth/mfa/totp'], ['DELETE', '/v1/auth/mfa/totp'], ['POST', '/v1/auth/device/approve']] as const)
-    vector(`half done: ${method} ${path}`, async () => refusedAs(await as(await half(), method, path, method === 'POST' ? {} : undefined), 403, 'mfa_required'));
+  for (const [method, path] of [
+    ['GET', '/v1/me'],
+    ['GET', '/v1/jobs'],
+    ['GET', '/v1/sessions'],
+    ['POST', '/v1/jobs'],
+    ['POST', '/v1/api-tokens'],
+    ['POST', '/v1/auth/password'],
+    ['POST', '/v1/auth/step-up'],
+    ['POST', '/v1/auth/mfa/totp'],
+    ['DELETE', '/v1/auth/mfa/totp'],
+    ['POST', '/v1/auth/device/approve'],
+  ] as const)
+    vector(`half done: ${method} ${path}`, async () =>
+      refusedAs(await as(await half(), method, path, method === 'POST' ? {} : undefined), 403, 'mfa_required'),
+    );
   for (const code of ['000000', '999999', '12345a', '      ', '-00001', '1234567890'])
     vector(`the code "${code}"`, async () => {
       const s = await half();
@@ -50,11 +87,17 @@ describe('a second factor', () => {
     refusedAs(await as(b, 'POST', '/v1/auth/totp', { code }), 403, 'mfa_required');
     refusedAs(await login(who, PASSWORD, { totp: code }), 401, 'unauthenticated');
   });
-  vector('an older code than one that was used', async () => refusedAs(await as(await half(), 'POST', '/v1/auth/totp', { code: totp(secret, Date.now() - 30_000) }), 403, 'mfa_required'));
-  vector('a code of two steps ahead', async () => refusedAs(await as(await half(), 'POST', '/v1/auth/totp', { code: totp(secret, Date.now() + 90_000) }), 403, 'mfa_required'));
+  vector('an older code than one that was used', async () =>
+    refusedAs(await as(await half(), 'POST', '/v1/auth/totp', { code: totp(secret, Date.now() - 30_000) }), 403, 'mfa_required'),
+  );
+  vector('a code of two steps ahead', async () =>
+    refusedAs(await as(await half(), 'POST', '/v1/auth/totp', { code: totp(secret, Date.now() + 90_000) }), 403, 'mfa_required'),
+  );
   vector('a recovery code works once', async () => {
     sql('DELETE FROM login_guard');
-    expect(must(await as(await half(), 'POST', '/v1/auth/totp', { code: codes[0]!.toUpperCase().replaceAll('-', ' ') }), 200).stage).toBe('full');
+    expect(
+      must(await as(await half(), 'POST', '/v1/auth/totp', { code: codes[0]!.toUpperCase().replaceAll('-', ' ') }), 200).stage,
+    ).toBe('full');
     refusedAs(await as(await half(), 'POST', '/v1/auth/totp', { code: codes[0] }), 403, 'mfa_required');
   });
   vector("another person's code and recovery code", async () => {
@@ -64,7 +107,9 @@ describe('a second factor', () => {
     refusedAs(await as(await half(), 'POST', '/v1/auth/totp', { code: theirs.codes[1] }), 403, 'mfa_required');
     refusedAs(await as(await half(), 'POST', '/v1/auth/totp', { code: totp(theirs.secret) }), 403, 'mfa_required');
   });
-  vector('the password alone does not step up', async () => refusedAs(await as(sign, 'POST', '/v1/auth/step-up', { password: PASSWORD }), 400, 'missing_field'));
+  vector('the password alone does not step up', async () =>
+    refusedAs(await as(sign, 'POST', '/v1/auth/step-up', { password: PASSWORD }), 400, 'missing_field'),
+  );
   vector('guesses at the code are counted', async () => {
     sql('DELETE FROM login_guard');
     const s = await half();
@@ -85,18 +130,29 @@ describe('a second factor', () => {
 describe('guessing at passwords', () => {
   const shape = (r: Reply): string => JSON.stringify([r.status, { ...r.json, request_id: '' }]);
   vector('one answer for all that is wrong', async () => {
-    const who = await person(), gone = await person();
+    const who = await person(),
+      gone = await person();
     sql(`UPDATE app_user SET state = 'DISABLED' WHERE user_id = '${uuid(gone.user_id)}'`);
     const bare = must(await boss.post('/v1/users', { name: `bare ${next()}` }), 201);
     const service = must(await boss.post('/v1/users', { name: `bot ${next()}`, kind: 'service' }), 201);
-    const seen = [await login(who, 'not the password'), await login({ tenant: tenantName, name: 'nobody' }), await login({ tenant: 'no-such-tenant', name: who.name }),
-      await login({ tenant: tenantName, name: bare.name }), await login({ tenant: tenantName, name: service.name }), await login(gone),
-      await login({ tenant: 'platform', name: who.name }), await login({ tenant: tenantName.toUpperCase(), name: who.name })];
+    const seen = [
+      await login(who, 'not the password'),
+      await login({ tenant: tenantName, name: 'nobody' }),
+      await login({ tenant: 'no-such-tenant', name: who.name }),
+      await login({ tenant: tenantName, name: bare.name }),
+      await login({ tenant: tenantName, name: service.name }),
+      await login(gone),
+      await login({ tenant: 'platform', name: who.name }),
+      await login({ tenant: tenantName.toUpperCase(), name: who.name }),
+    ];
     expect(new Set(seen.map(shape)).size).toBe(1);
     expect(seen[0]!.status).toBe(401);
     expect(seen.every((r) => !r.headers.get('set-cookie'))).toBe(true);
   });
-  for (const [name, exists] of [['an account', true], ['an account that does not exist', false]] as const)
+  for (const [name, exists] of [
+    ['an account', true],
+    ['an account that does not exist', false],
+  ] as const)
     vector(`${name} waits after five`, async () => {
       const who = exists ? await person() : { tenant: tenantName, name: `ghost ${next()}`, user_id: '' };
       const open = exists ? await signIn(who) : undefined;
@@ -118,13 +174,19 @@ describe('guessing at passwords', () => {
   vector('through the change of the own password', async () => {
     const who = await person();
     const s = await signIn(who);
-    for (let i = 0; i < 5; i++) refusedAs(await as(s, 'POST', '/v1/auth/password', { old: `wrong password ${i}`, new: 'a better heron, by the water' }), 403, 'mfa_required');
+    for (let i = 0; i < 5; i++)
+      refusedAs(
+        await as(s, 'POST', '/v1/auth/password', { old: `wrong password ${i}`, new: 'a better heron, by the water' }),
+        403,
+        'mfa_required',
+      );
     expect((await as(s, 'POST', '/v1/auth/password', { old: PASSWORD, new: 'a better heron, by the water' })).status).toBe(429);
   });
   vector('through the step-up', async () => {
     const who = await person();
     const s = await signIn(who);
-    for (let i = 0; i < 5; i++) refusedAs(await as(s, 'POST', '/v1/auth/step-up', { password: `wrong password ${i}` }), 403, 'mfa_required');
+    for (let i = 0; i < 5; i++)
+      refusedAs(await as(s, 'POST', '/v1/auth/step-up', { password: `wrong password ${i}` }), 403, 'mfa_required');
     expect((await as(s, 'POST', '/v1/auth/step-up', { password: PASSWORD })).status).toBe(429);
     expect((await login(who)).status).toBe(429);
   });
@@ -132,7 +194,10 @@ describe('guessing at passwords', () => {
     const who = await person();
     await login(who, 'not the password');
     await signIn(who);
-    const events = (code: string): string => sql(`SELECT count(*) FROM audit_event WHERE tenant_id = '${uuid(tenantId)}' AND convert_from(body, 'UTF8') LIKE '%${code}%' AND convert_from(body, 'UTF8') LIKE '%${who.user_id}%'`);
+    const events = (code: string): string =>
+      sql(
+        `SELECT count(*) FROM audit_event WHERE tenant_id = '${uuid(tenantId)}' AND convert_from(body, 'UTF8') LIKE '%${code}%' AND convert_from(body, 'UTF8') LIKE '%${who.user_id}%'`,
+      );
     expect(Number(events('auth.login.failed'))).toBe(1);
     expect(Number(events('"auth.login"'))).toBe(1);
     expect(sql(`SELECT count(*) FROM audit_event WHERE convert_from(body, 'UTF8') LIKE '%${PASSWORD}%'`)).toBe('0');

@@ -4,16 +4,33 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect } from 'vitest';
 import {
-  anybody, as, boss, counted, jar, next, page, PASSWORD, person, ready, refusedAs, signIn, sql, uuid, vector,
-  type Person, type Sign,
+  anybody,
+  as,
+  boss,
+  counted,
+  jar,
+  next,
+  page,
+  PASSWORD,
+  person,
+  ready,
+  refusedAs,
+  signIn,
+  sql,
+  uuid,
+  vector,
+  type Person,
+  type Sign,
 } from './auth_kit.ts';
 import { api, makeTenant, must, problemOf, type Api, type Reply } from './harness.ts';
 
 counted('auth_invited.test.ts', 43);
 
 describe('an invitation', () => {
-  const accept = (token: string, password: string | undefined = PASSWORD): Promise<Reply> => anybody.post('/v1/auth/invitations/accept', { token, password });
-  const invite = async (by: Api = boss, roles = ['viewer']): Promise<any> => must(await by.post('/v1/invitations', { name: `guest ${next()}`, roles }), 201);
+  const accept = (token: string, password: string | undefined = PASSWORD): Promise<Reply> =>
+    anybody.post('/v1/auth/invitations/accept', { token, password });
+  const invite = async (by: Api = boss, roles = ['viewer']): Promise<any> =>
+    must(await by.post('/v1/invitations', { name: `guest ${next()}`, roles }), 201);
   vector('that was used', async () => {
     const { token } = await invite();
     must(await accept(token), 200);
@@ -42,30 +59,64 @@ describe('an invitation', () => {
   });
   vector('whose inviter is disabled', async () => {
     const admin = await person(['tenant-admin']);
-    const { token } = must(await anybody.post('/v1/invitations', { name: `guest ${next()}`, roles: ['viewer'] }, { headers: page(await signIn(admin)) }), 201);
+    const { token } = must(
+      await anybody.post(
+        '/v1/invitations',
+        { name: `guest ${next()}`, roles: ['viewer'] },
+        { headers: page(await signIn(admin)) },
+      ),
+      201,
+    );
     sql(`UPDATE app_user SET state = 'DISABLED' WHERE user_id = '${uuid(admin.user_id)}'`);
     refusedAs(await accept(token), 404, 'not_found');
   });
   vector('whose inviter holds less by now', async () => {
     const admin = await person(['tenant-admin']);
-    const { token } = must(await anybody.post('/v1/invitations', { name: `guest ${next()}`, roles: ['tenant-admin'] }, { headers: page(await signIn(admin)) }), 201);
+    const { token } = must(
+      await anybody.post(
+        '/v1/invitations',
+        { name: `guest ${next()}`, roles: ['tenant-admin'] },
+        { headers: page(await signIn(admin)) },
+      ),
+      201,
+    );
     sql(`UPDATE role_binding SET role = 'viewer' WHERE user_id = '${uuid(admin.user_id)}'`);
     expect([403, 404]).toContain((await accept(token)).status);
   });
   vector('by who may not invite', async () => {
     const engineer = await person();
-    refusedAs(await anybody.post('/v1/invitations', { name: 'x', roles: [] }, { headers: page(await signIn(engineer)) }), 403, 'forbidden');
+    refusedAs(
+      await anybody.post('/v1/invitations', { name: 'x', roles: [] }, { headers: page(await signIn(engineer)) }),
+      403,
+      'forbidden',
+    );
   });
-  for (const [role, status] of [['platform-admin', 422], ['zone-operator', 422], ['worker', 422], ['no-such-role', 400]] as const)
-    vector(`to ${role}`, async () => { expect((await boss.post('/v1/invitations', { name: `guest ${next()}`, roles: [role] })).status).toBe(status); });
-  for (const [name, token] of [['empty', ''], ['no token', 'x'], ['bent', `flj_inv_${'A'.repeat(30)}_000000`], ['long', 'A'.repeat(200)], ["an access token", '$boss'], ['SQL', "' OR 1=1 --"]] as const)
+  for (const [role, status] of [
+    ['platform-admin', 422],
+    ['zone-operator', 422],
+    ['worker', 422],
+    ['no-such-role', 400],
+  ] as const)
+    vector(`to ${role}`, async () => {
+      expect((await boss.post('/v1/invitations', { name: `guest ${next()}`, roles: [role] })).status).toBe(status);
+    });
+  for (const [name, token] of [
+    ['empty', ''],
+    ['no token', 'x'],
+    ['bent', `flj_inv_${'A'.repeat(30)}_000000`],
+    ['long', 'A'.repeat(200)],
+    ['an access token', '$boss'],
+    ['SQL', "' OR 1=1 --"],
+  ] as const)
     vector(`whose token is ${name}`, async () => {
       const reply = await accept(token === '$boss' ? must(await boss.post('/v1/api-tokens', { name: 'x' }), 201).token : token);
       expect([400, 404]).toContain(reply.status);
       problemOf(reply);
     });
   for (const password of ['short', '12345678901', 'password1234', 'aaaaaaaaaaaaaa', 'x'.repeat(1025)])
-    vector(`with the password ${password.slice(0, 14)} (${password.length})`, async () => refusedAs(await accept((await invite()).token, password), 400, 'invalid_argument'));
+    vector(`with the password ${password.slice(0, 14)} (${password.length})`, async () =>
+      refusedAs(await accept((await invite()).token, password), 400, 'invalid_argument'),
+    );
 });
 
 describe('a device', () => {
@@ -77,9 +128,11 @@ describe('a device', () => {
     expect(reply.json.access_token).toBeUndefined();
     return reply.json.error;
   };
-  const decide = (s: Sign, user_code: string, approve = true): Promise<Reply> => as(s, 'POST', '/v1/auth/device/approve', { user_code, approve });
+  const decide = (s: Sign, user_code: string, approve = true): Promise<Reply> =>
+    as(s, 'POST', '/v1/auth/device/approve', { user_code, approve });
   const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
-  const relax = (d: any): string => sql(`UPDATE device_grant SET polled_at = NULL, interval_s = 0 WHERE device_hash = '\\x${hash(d.device_code)}'`);
+  const relax = (d: any): string =>
+    sql(`UPDATE device_grant SET polled_at = NULL, interval_s = 0 WHERE device_hash = '\\x${hash(d.device_code)}'`);
   let s: Sign, who: Person;
   beforeAll(async () => {
     who = await person();
@@ -100,7 +153,11 @@ describe('a device', () => {
   });
   vector('that asks too often is slowed down', async () => {
     const d = await start();
-    expect([await error(d.device_code), await error(d.device_code), await error(d.device_code)]).toEqual(['authorization_pending', 'slow_down', 'slow_down']);
+    expect([await error(d.device_code), await error(d.device_code), await error(d.device_code)]).toEqual([
+      'authorization_pending',
+      'slow_down',
+      'slow_down',
+    ]);
     must(await decide(s, d.user_code), 200);
     expect(await error(d.device_code)).toBe('slow_down');
   });
@@ -131,8 +188,12 @@ describe('a device', () => {
     must(await decide(s, d.user_code, false), 200);
     refusedAs(await decide(s, d.user_code), 404, 'not_found');
   });
-  vector('is not let in by a token', async () => refusedAs(await boss.post('/v1/auth/device/approve', { user_code: (await start()).user_code }), 400, 'invalid_argument'));
-  vector('is not let in by nobody', async () => refusedAs(await anybody.post('/v1/auth/device/approve', { user_code: (await start()).user_code }), 401, 'unauthenticated'));
+  vector('is not let in by a token', async () =>
+    refusedAs(await boss.post('/v1/auth/device/approve', { user_code: (await start()).user_code }), 400, 'invalid_argument'),
+  );
+  vector('is not let in by nobody', async () =>
+    refusedAs(await anybody.post('/v1/auth/device/approve', { user_code: (await start()).user_code }), 401, 'unauthenticated'),
+  );
   vector('of a person who is disabled meanwhile', async () => {
     const leaver = await person();
     const d = await start();
@@ -140,7 +201,13 @@ describe('a device', () => {
     sql(`UPDATE app_user SET state = 'DISABLED' WHERE user_id = '${uuid(leaver.user_id)}'`);
     expect(await error(d.device_code)).toBe('access_denied');
   });
-  for (const [name, code] of [['empty', ''], ['short', 'x'], ['bent', `flj_dev_${'A'.repeat(30)}_000000`], ['the user code', 'BCDF-GHJK'], ['SQL', "' OR 1=1 --"]] as const)
+  for (const [name, code] of [
+    ['empty', ''],
+    ['short', 'x'],
+    ['bent', `flj_dev_${'A'.repeat(30)}_000000`],
+    ['the user code', 'BCDF-GHJK'],
+    ['SQL', "' OR 1=1 --"],
+  ] as const)
     vector(`whose device code is ${name}`, async () => {
       const reply = await poll(code);
       expect(reply.status).toBe(400);

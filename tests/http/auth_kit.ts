@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// auth_kit.ts - what the attacks on the sign-in of people share: people, their cookies and codes, and rows that are counted. Each file
-// has a tenant of its own.
+// auth_kit.ts - what the attacks on the sign-in of people share: people, their cookies and codes, and rows that are counted.
+// Each file has a tenant of its own.
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { psql } from './client.ts';
@@ -40,22 +40,39 @@ export function totp(secret: string, atMs = Date.now()): string {
   return String((mac.readUInt32BE(at) & 0x7fffffff) % 1_000_000).padStart(6, '0');
 }
 
-export interface Person { tenant: string; name: string; user_id: string }
-export interface Sign { cookie: string; csrf: string; body: any }
+export interface Person {
+  tenant: string;
+  name: string;
+  user_id: string;
+}
+export interface Sign {
+  cookie: string;
+  csrf: string;
+  body: any;
+}
 
-export const setCookie = (reply: Reply): string => /^__Host-falaj=([A-Za-z0-9_-]{43}); Path=\/; Secure; HttpOnly; SameSite=Lax$/.exec(reply.headers.get('set-cookie') ?? '')?.[1] ?? '';
+export const setCookie = (reply: Reply): string =>
+  /^__Host-falaj=([A-Za-z0-9_-]{43}); Path=\/; Secure; HttpOnly; SameSite=Lax$/.exec(
+    reply.headers.get('set-cookie') ?? '',
+  )?.[1] ?? '';
 export const signOf = (reply: Reply): Sign => ({ cookie: setCookie(reply), csrf: reply.json.csrf_token, body: reply.json });
-export const login = (who: { tenant: string; name: string }, password = PASSWORD, more: Record<string, unknown> = {}, headers: Record<string, string> = {}): Promise<Reply> =>
-  anybody.post('/v1/auth/login', { tenant: who.tenant, name: who.name, password, ...more }, { headers });
+export const login = (
+  who: { tenant: string; name: string },
+  password = PASSWORD,
+  more: Record<string, unknown> = {},
+  headers: Record<string, string> = {},
+): Promise<Reply> => anybody.post('/v1/auth/login', { tenant: who.tenant, name: who.name, password, ...more }, { headers });
 export const jar = (s: Sign): Record<string, string> => ({ cookie: `${COOKIE}=${s.cookie}` });
 export const page = (s: Sign): Record<string, string> => ({ ...jar(s), 'x-csrf-token': s.csrf, 'sec-fetch-site': 'same-origin' });
-export const as = (s: Sign, method: string, path: string, body?: unknown): Promise<Reply> => anybody(method, path, { body, headers: page(s) });
+export const as = (s: Sign, method: string, path: string, body?: unknown): Promise<Reply> =>
+  anybody(method, path, { body, headers: page(s) });
 export async function signIn(who: Person): Promise<Sign> {
   const s = signOf({ ...(await login(who)) });
   expect(s.cookie).toMatch(/^[A-Za-z0-9_-]{43}$/);
   return s;
 }
-export const alive = async (cookie: string): Promise<number> => (await anybody.get('/v1/auth/session', { headers: { cookie: `${COOKIE}=${cookie}` } })).status;
+export const alive = async (cookie: string): Promise<number> =>
+  (await anybody.get('/v1/auth/session', { headers: { cookie: `${COOKIE}=${cookie}` } })).status;
 export function refusedAs(reply: Reply, status: number, code: string): void {
   expect(reply.status, reply.text.slice(0, 300)).toBe(status);
   expect(problemOf(reply).code).toBe(code);

@@ -1,12 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// auth_local.test.ts - attacks on the sign-in of people: cookies, pages of other origins, people who are disabled, and sessions that are over.
+// auth_local.test.ts - attacks on the sign-in of people: cookies, pages of other origins, people who are disabled,
+// and sessions that are over.
 // Every vector is a row; their number is printed at the end. Password hashing takes most of the time.
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
-  alive, anybody, as, boss, COOKIE, counted, host, jar, login, next, page, PASSWORD, person, ready, refusedAs, signIn,
-  signOf, sql, tenantName, uuid, vector, withTotp, type Person, type Sign,
+  alive,
+  anybody,
+  as,
+  boss,
+  COOKIE,
+  counted,
+  host,
+  jar,
+  login,
+  next,
+  page,
+  PASSWORD,
+  person,
+  ready,
+  refusedAs,
+  signIn,
+  signOf,
+  sql,
+  tenantName,
+  uuid,
+  vector,
+  withTotp,
+  type Person,
+  type Sign,
 } from './auth_kit.ts';
 import { rawExchange } from './client.ts';
 import { api, eventually, makeTenant, must, type Reply } from './harness.ts';
@@ -20,8 +43,14 @@ describe('a change under a session', () => {
     s = await signIn(admin);
     other = await signIn(admin);
   });
-  const base = (): Record<string, string> => ({ ...jar(s), 'x-csrf-token': s.csrf, 'sec-fetch-site': 'same-origin', origin: `http://${host}` });
-  const without = (...names: string[]): Record<string, string> => Object.fromEntries(Object.entries(base()).filter(([k]) => !names.includes(k)));
+  const base = (): Record<string, string> => ({
+    ...jar(s),
+    'x-csrf-token': s.csrf,
+    'sec-fetch-site': 'same-origin',
+    origin: `http://${host}`,
+  });
+  const without = (...names: string[]): Record<string, string> =>
+    Object.fromEntries(Object.entries(base()).filter(([k]) => !names.includes(k)));
   const bad: [string, () => Record<string, string>][] = [
     ['no token', () => without('x-csrf-token')],
     ['an empty token', () => ({ ...base(), 'x-csrf-token': '' })],
@@ -29,7 +58,10 @@ describe('a change under a session', () => {
     ["another session's token", () => ({ ...base(), 'x-csrf-token': other.csrf })],
     ['a token cut short', () => ({ ...base(), 'x-csrf-token': s.csrf.slice(0, 42) })],
     ['a token with more behind it', () => ({ ...base(), 'x-csrf-token': `${s.csrf}A` })],
-    ['the token in capitals', () => ({ ...base(), 'x-csrf-token': s.csrf.toUpperCase() === s.csrf ? 'x' : s.csrf.toUpperCase() })],
+    [
+      'the token in capitals',
+      () => ({ ...base(), 'x-csrf-token': s.csrf.toUpperCase() === s.csrf ? 'x' : s.csrf.toUpperCase() }),
+    ],
     ['the cookie as the token', () => ({ ...base(), 'x-csrf-token': s.cookie })],
     ['the token in another header', () => ({ ...without('x-csrf-token'), 'x-xsrf-token': s.csrf })],
     ['the token in a cookie', () => ({ ...without('x-csrf-token'), cookie: `${COOKIE}=${s.cookie}; X-CSRF-Token=${s.csrf}` })],
@@ -51,8 +83,12 @@ describe('a change under a session', () => {
     ['Referer alone', () => ({ ...without('origin', 'sec-fetch-site'), referer: `http://${host}/` })],
   ];
   for (const [name, headers] of bad) {
-    vector(`DELETE with ${name}`, async () => refusedAs(await anybody('DELETE', `/v1/sessions/ses_${'0'.repeat(32)}`, { headers: headers() }), 403, 'csrf_refused'));
-    vector(`POST with ${name}`, async () => refusedAs(await anybody.post('/v1/invitations', { name: 'x', roles: [] }, { headers: headers() }), 403, 'csrf_refused'));
+    vector(`DELETE with ${name}`, async () =>
+      refusedAs(await anybody('DELETE', `/v1/sessions/ses_${'0'.repeat(32)}`, { headers: headers() }), 403, 'csrf_refused'),
+    );
+    vector(`POST with ${name}`, async () =>
+      refusedAs(await anybody.post('/v1/invitations', { name: 'x', roles: [] }, { headers: headers() }), 403, 'csrf_refused'),
+    );
   }
   test('from our own page it goes through', async () => {
     for (const headers of [base(), without('origin'), without('sec-fetch-site')])
@@ -68,9 +104,15 @@ describe('a change under a session', () => {
     expect((await anybody('POST', `/v1/sessions/${other.body.session_id}?_method=DELETE`, { headers: base() })).status).toBe(405);
     expect(await alive(other.cookie)).toBe(200);
   });
-  for (const [name, headers] of [['a page of another site', { origin: 'https://evil.example' }], ['a frame (null)', { origin: 'null' }],
-    ['cross-site', { 'sec-fetch-site': 'cross-site' }], ['same-site', { 'sec-fetch-site': 'same-site' }]] as [string, Record<string, string>][])
-    vector(`a login sent by ${name}`, async () => refusedAs(await login({ tenant: tenantName, name: 'x' }, PASSWORD, {}, headers), 403, 'csrf_refused'));
+  for (const [name, headers] of [
+    ['a page of another site', { origin: 'https://evil.example' }],
+    ['a frame (null)', { origin: 'null' }],
+    ['cross-site', { 'sec-fetch-site': 'cross-site' }],
+    ['same-site', { 'sec-fetch-site': 'same-site' }],
+  ] as [string, Record<string, string>][])
+    vector(`a login sent by ${name}`, async () =>
+      refusedAs(await login({ tenant: tenantName, name: 'x' }, PASSWORD, {}, headers), 403, 'csrf_refused'),
+    );
 });
 
 describe('a cookie', () => {
@@ -102,19 +144,32 @@ describe('a cookie', () => {
     ['that is its own digest', () => `${COOKIE}=${createHash('sha256').update(s.cookie).digest('base64url')}`],
     ['that is an access token', () => `${COOKIE}=${token}`],
     ['that is the CSRF token', () => `${COOKIE}=${s.csrf}`],
-    ["with SQL in it", () => `${COOKIE}=' OR 1=1 --`],
+    ['with SQL in it', () => `${COOKIE}=' OR 1=1 --`],
   ];
   for (const [name, cookie] of bad)
-    vector(`a cookie ${name}`, async () => refusedAs(await anybody.get('/v1/auth/session', { headers: { cookie: cookie() } }), 401, 'unauthenticated'));
+    vector(`a cookie ${name}`, async () =>
+      refusedAs(await anybody.get('/v1/auth/session', { headers: { cookie: cookie() } }), 401, 'unauthenticated'),
+    );
   vector('as a bearer token', async () => refusedAs(await api(ready, s.cookie).get('/v1/me'), 401, 'unauthenticated'));
-  vector('beside a good token', async () => refusedAs(await api(ready, token).get('/v1/me', { headers: jar(s) }), 400, 'invalid_argument'));
-  vector('a bent one beside a good token', async () => refusedAs(await api(ready, token).get('/v1/me', { headers: { cookie: `${COOKIE}=${flip(3)}` } }), 400, 'invalid_argument'));
-  vector('beside Basic', async () => refusedAs(await anybody.get('/v1/me', { headers: { ...jar(s), authorization: 'Basic YTpi' } }), 400, 'invalid_argument'));
+  vector('beside a good token', async () =>
+    refusedAs(await api(ready, token).get('/v1/me', { headers: jar(s) }), 400, 'invalid_argument'),
+  );
+  vector('a bent one beside a good token', async () =>
+    refusedAs(await api(ready, token).get('/v1/me', { headers: { cookie: `${COOKIE}=${flip(3)}` } }), 400, 'invalid_argument'),
+  );
+  vector('beside Basic', async () =>
+    refusedAs(await anybody.get('/v1/me', { headers: { ...jar(s), authorization: 'Basic YTpi' } }), 400, 'invalid_argument'),
+  );
   vector('in two Cookie headers', async () => {
-    const answer = await rawExchange(ready, `GET /v1/auth/session HTTP/1.1\r\nHost: ${host}\r\nCookie: a=b\r\nCookie: ${COOKIE}=${s.cookie}\r\nConnection: close\r\n\r\n`);
+    const answer = await rawExchange(
+      ready,
+      `GET /v1/auth/session HTTP/1.1\r\nHost: ${host}\r\nCookie: a=b\r\nCookie: ${COOKIE}=${s.cookie}\r\nConnection: close\r\n\r\n`,
+    );
     expect(answer).toMatch(/^HTTP\/1\.1 40[01]/);
   });
-  vector('in the query', async () => refusedAs(await anybody.get(`/v1/auth/session?${COOKIE}=${s.cookie}`), 401, 'unauthenticated'));
+  vector('in the query', async () =>
+    refusedAs(await anybody.get(`/v1/auth/session?${COOKIE}=${s.cookie}`), 401, 'unauthenticated'),
+  );
   test('the good one is good, among others too', async () => {
     expect(await alive(s.cookie)).toBe(200);
     expect((await anybody.get('/v1/me', { headers: { cookie: `a=b; ${COOKIE}=${s.cookie}; c` } })).status).toBe(200);
@@ -158,17 +213,24 @@ describe('a person who is disabled', () => {
     const token = must(await boss.post('/v1/api-tokens', { name: 'leaver', user_id: leaver.user_id }), 201).token;
     const d = must(await anybody.post('/v1/auth/device', { client: 'falaj on a laptop' }), 200);
     must(await as(s, 'POST', '/v1/auth/device/approve', { user_code: d.user_code, approve: true }), 200);
-    const invitation = must(await anybody.post('/v1/invitations', { name: `guest ${next()}`, roles: ['viewer'] }, { headers: page(s) }), 201);
+    const invitation = must(
+      await anybody.post('/v1/invitations', { name: `guest ${next()}`, roles: ['viewer'] }, { headers: page(s) }),
+      201,
+    );
     const uses: [string, () => Promise<Reply>, number][] = [
-      ['session', () => anybody.get('/v1/auth/session', { headers: jar(s) }), 401], ['token', () => api(ready, token).get('/v1/me'), 401],
+      ['session', () => anybody.get('/v1/auth/session', { headers: jar(s) }), 401],
+      ['token', () => api(ready, token).get('/v1/me'), 401],
       ['device', () => anybody.post('/v1/auth/device/token', { device_code: d.device_code }), 400],
-      ['invitation', () => anybody.post('/v1/auth/invitations/accept', { token: invitation.token, password: PASSWORD }), 404], ['password', () => login(leaver), 401],
+      ['invitation', () => anybody.post('/v1/auth/invitations/accept', { token: invitation.token, password: PASSWORD }), 404],
+      ['password', () => login(leaver), 401],
     ];
     expect([(await uses[0]![1]()).status, (await uses[1]![1]()).status]).toEqual([200, 200]);
-    const set = async (state: string): Promise<Reply> => boss('PATCH', `/v1/users/${leaver.user_id}`, { body: { state }, headers: { 'if-match': '*' } });
+    const set = async (state: string): Promise<Reply> =>
+      boss('PATCH', `/v1/users/${leaver.user_id}`, { body: { state }, headers: { 'if-match': '*' } });
     must(await set('DISABLED'), 200);
     const began = Date.now();
-    for (const [what, use, status] of uses) await expect.poll(async () => (await use()).status, { timeout: 5000 - (Date.now() - began), message: what }).toBe(status);
+    for (const [what, use, status] of uses)
+      await expect.poll(async () => (await use()).status, { timeout: 5000 - (Date.now() - began), message: what }).toBe(status);
     must(await set('ACTIVE'), 200);
     for (const [what, use, status] of uses.slice(0, 4)) expect((await use()).status, what).toBe(status);
   });
@@ -177,11 +239,28 @@ describe('a person who is disabled', () => {
 describe('a session that is over', () => {
   const over: { name: string; sign: Sign; status: number; code: string }[] = [];
   const stepped: { name: string; sign: Sign; who: Person }[] = [];
-  const names = ['idle for 16 minutes', 'past its absolute end', 'of a disabled user', 'of a tenant that is suspended', 'that was revoked in the database'];
-  const dangerous: [string, string][] = [['POST', '/v1/role-bindings'], ['POST', '/v1/api-tokens'], ['POST', '/v1/auth/mfa/totp'], ['DELETE', `/v1/role-bindings/rlb_${'0'.repeat(32)}`],
-    ['DELETE', `/v1/users/usr_${'0'.repeat(32)}/second-factor`]];
+  const names = [
+    'idle for 16 minutes',
+    'past its absolute end',
+    'of a disabled user',
+    'of a tenant that is suspended',
+    'that was revoked in the database',
+  ];
+  const dangerous: [string, string][] = [
+    ['POST', '/v1/role-bindings'],
+    ['POST', '/v1/api-tokens'],
+    ['POST', '/v1/auth/mfa/totp'],
+    ['DELETE', `/v1/role-bindings/rlb_${'0'.repeat(32)}`],
+    ['DELETE', `/v1/users/usr_${'0'.repeat(32)}/second-factor`],
+  ];
   beforeAll(async () => {
-    const add = async (i: number, change: (s: Sign, p: Person) => string, status = 401, code = 'unauthenticated', who?: Person): Promise<void> => {
+    const add = async (
+      i: number,
+      change: (s: Sign, p: Person) => string,
+      status = 401,
+      code = 'unauthenticated',
+      who?: Person,
+    ): Promise<void> => {
       const p = who ?? (await person());
       const sign = await signIn(p);
       expect(await alive(sign.cookie)).toBe(200);
@@ -194,14 +273,21 @@ describe('a session that is over', () => {
     await add(2, (_s, p) => `UPDATE app_user SET state = 'DISABLED' WHERE user_id = '${uuid(p.user_id)}'`);
     const other = await makeTenant(ready);
     const guest = await person(['viewer'], other.api, other.tenant.name);
-    await add(3, () => `UPDATE tenant SET state = 'SUSPENDED' WHERE tenant_id = '${uuid(other.tenant.tenant_id)}'`, 403, 'tenant_suspended', guest);
+    await add(
+      3,
+      () => `UPDATE tenant SET state = 'SUSPENDED' WHERE tenant_id = '${uuid(other.tenant.tenant_id)}'`,
+      403,
+      'tenant_suspended',
+      guest,
+    );
     await add(4, (s) => `UPDATE session SET ended_at = now(), reason = 'revoked' WHERE ${session(s)}`);
     const admin = await person(['tenant-admin']);
     const old = await signIn(admin);
     sql(`UPDATE session SET proved_at = now() - interval '11 minutes' WHERE ${session(old)}`);
     stepped.push({ name: 'old', sign: old, who: admin });
-    // Its one use is still to be written down by falaj-api's housekeeping, over whatever stands there; only after that does the row stay.
-    const isWritten = (): boolean => sql(`SELECT last_seen > now() - interval '1 minute' FROM session WHERE ${session(over[0]!.sign)}`) === 't';
+    // Its one use is still to be written down by falaj-api's housekeeping, over whatever stands there; only after that the row stays.
+    const isWritten = (): boolean =>
+      sql(`SELECT last_seen > now() - interval '1 minute' FROM session WHERE ${session(over[0]!.sign)}`) === 't';
     for (let tries = 0; tries < 160 && !isWritten(); tries++) await sleep(250);
     expect(isWritten()).toBe(true);
     sql(`UPDATE session SET last_seen = now() - interval '16 minutes' WHERE ${session(over[0]!.sign)}`);
@@ -211,10 +297,12 @@ describe('a session that is over', () => {
     sql(`UPDATE session SET ended_at = now(), reason = 'revoked' WHERE ${session(last)}`);
     await eventually('the last session is refused', async () => (await alive(last.cookie)) === 401);
   });
-  names.forEach((name, i) => vector(name, async () => {
-    const o = over[i]!;
-    refusedAs(await anybody.get('/v1/auth/session', { headers: jar(o.sign) }), o.status, o.code);
-  }));
+  names.forEach((name, i) =>
+    vector(name, async () => {
+      const o = over[i]!;
+      refusedAs(await anybody.get('/v1/auth/session', { headers: jar(o.sign) }), o.status, o.code);
+    }),
+  );
   vector('after logout, at once', async () => {
     const s = await signIn(await person());
     const out = await as(s, 'POST', '/v1/auth/logout');
@@ -264,7 +352,9 @@ describe('a session that is over', () => {
 });
 
 test('a list of people tells who has a second factor, and when they were last seen', async () => {
-  const careful = await person(), careless = await person(), absent = must(await boss.post('/v1/users', { name: 'never here' }), 201);
+  const careful = await person(),
+    careless = await person(),
+    absent = must(await boss.post('/v1/users', { name: 'never here' }), 201);
   await withTotp(careful);
   await signIn(careless);
   const program = must(await boss.post('/v1/users', { name: 'a program', kind: 'service', roles: ['viewer'] }), 201);
@@ -274,13 +364,17 @@ test('a list of people tells who has a second factor, and when they were last se
   expect((await one(careful.user_id)).has_second_factor).toBe(true);
   for (const id of [careless.user_id, absent.user_id, program.user_id]) expect((await one(id)).has_second_factor).toBe(false);
   expect(await one(absent.user_id)).not.toHaveProperty('last_seen_at');
-  for (let tries = 0; tries < 200 && !(await one(program.user_id)).last_seen_at; tries++) await new Promise((done) => setTimeout(done, 500));
+  for (let tries = 0; tries < 200 && !(await one(program.user_id)).last_seen_at; tries++)
+    await new Promise((done) => setTimeout(done, 500));
   for (const id of [careful.user_id, careless.user_id, program.user_id])
     expect(Math.abs(Date.parse((await one(id)).last_seen_at) - Date.now()), id).toBeLessThan(120_000);
   const listed = must(await boss.get('/v1/users?page_size=200'), 200).data;
   for (const id of [careful.user_id, absent.user_id]) {
-    const { last_seen_at: _a, ...got } = listed.find((u: any) => u.user_id === id), { last_seen_at: _b, ...want } = await one(id);
+    const { last_seen_at: _a, ...got } = listed.find((u: any) => u.user_id === id),
+      { last_seen_at: _b, ...want } = await one(id);
     expect(got).toEqual(want);
   }
-  expect(must(await boss.get('/v1/service-accounts'), 200).data.find((u: any) => u.user_id === program.user_id)).toHaveProperty('last_seen_at');
+  expect(must(await boss.get('/v1/service-accounts'), 200).data.find((u: any) => u.user_id === program.user_id)).toHaveProperty(
+    'last_seen_at',
+  );
 });

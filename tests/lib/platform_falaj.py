@@ -201,6 +201,12 @@ class Platform:
             raise RuntimeError(r.stderr.strip())
         return r.stdout.rstrip("\n")
 
+    def broken_invariants(self):
+        """The names of those that do not hold, of jobs and of quotas; empty: all hold."""
+        return self.sql_text("SELECT coalesce(string_agg(name || ': ' || violations, ', '), '') FROM ("
+                             "SELECT name, violations FROM invariants_check()"
+                             " UNION ALL SELECT name, violations FROM invariants_quota()) i WHERE violations > 0")
+
     def sql(self, text, database="falaj"):
         r = subprocess.run(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-c", text], env=self.pg_env(database), capture_output=True, text=True)
         if r.returncode:

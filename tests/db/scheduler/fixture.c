@@ -108,8 +108,8 @@ void fixture_open_wide(struct fixture *f, int connections)
                                                          outlook_stmts, rules_own_stmts, board_stmts,
                                                          node_state_stmts, registry_stmts,
                                                        NULL };
-    static const struct stmt *const *const node_lists[] = { residency_stmts, lease_stmts, lease_member_stmts, lease_back_stmts, lease_end_stmts,
-        job_apply_stmts, node_worker_stmts,
+    static const struct stmt *const *const node_lists[] = { residency_stmts, lease_stmts, lease_member_stmts, lease_back_stmts,
+        lease_end_stmts, job_apply_stmts, node_worker_stmts,
         environment_node_stmts, environment_lease_stmts, audit_event_stmts, NULL };
     static const struct stmt *const *const sched_lists[] = { residency_stmts, audit_event_stmts, snapshot_stmts, machines_stmts,
                                                              rules_stmts,
@@ -164,6 +164,16 @@ void fixture_forget_jobs(struct fixture *f)
                     "DELETE FROM array_task;"
                     "DELETE FROM job_array; DELETE FROM job; DELETE FROM job_end;"
                     "UPDATE quota SET used = 0, ended = 0");
+}
+
+void fixture_end_all(struct fixture *f)
+{
+    fixture_check(f);
+    fixture_exec(f, "UPDATE node SET state = 'QUARANTINED'");
+    reap(f);
+    fixture_check(f);
+    fixture_exec(f, "UPDATE node SET state = 'READY'");
+    fixture_forget_jobs(f);
 }
 
 int64_t fixture_count(struct fixture *f, const char *fmt, ...)

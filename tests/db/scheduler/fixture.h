@@ -63,6 +63,8 @@ void fixture_reader_done(struct work *w);
 void fixture_exec(struct fixture *f, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* As if no job had ever been: for tests that share a database, which is dear to make. */
 void fixture_forget_jobs(struct fixture *f);
+/* Between two tests of one database: what runs ends with its machines, invariants before and after, and all jobs are forgotten. */
+void fixture_end_all(struct fixture *f);
 /* One bigint of a query. */
 int64_t fixture_count(struct fixture *f, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* All invariants hold. */

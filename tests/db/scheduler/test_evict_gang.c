@@ -24,11 +24,7 @@ FIXTURE_GROUP((machine_up(&f, &m[0], "ae-dxb-1", "w1", 4, 0), machine_up(&f, &m[
 static int done(void **state)
 {
     (void)state;
-    fixture_check(&f);
-    fixture_exec(&f, "UPDATE node SET state = 'QUARANTINED'");
-    reap(&f);
-    fixture_exec(&f, "UPDATE node SET state = 'READY'");
-    fixture_forget_jobs(&f);
+    fixture_end_all(&f);
     claims = (struct claims){ 0 };
     bookings = (struct bookings){ 0 };
     return 0;

@@ -7,7 +7,7 @@
 #include <arpa/inet.h>
 #include <sys/socket.h>
 
-/* A test that fails jumps out of its frame: what other threads write to outlives it, and its serving ends before the fixture does. */
+/* A test that fails jumps out of its frame: what other threads write to outlives it, and its serving ends before the fixture. */
 static struct serving *s;
 
 static int open_serving(void **state)

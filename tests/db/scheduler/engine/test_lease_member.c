@@ -25,12 +25,7 @@ static int fresh(void **state)
 static int done(void **state)
 {
     (void)state;
-    fixture_check(&f);
-    fixture_exec(&f, "UPDATE node SET state = 'QUARANTINED'");
-    reap(&f);
-    fixture_check(&f);
-    fixture_exec(&f, "UPDATE node SET state = 'READY'");
-    fixture_forget_jobs(&f);
+    fixture_end_all(&f);
     return 0;
 }
 

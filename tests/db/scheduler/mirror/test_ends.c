@@ -30,10 +30,7 @@ static size_t read_all(struct snap_end *ret, size_t most)
 static int done(void **state)
 {
     (void)state;
-    fixture_exec(&f, "UPDATE node SET state = 'QUARANTINED'");
-    reap(&f);
-    fixture_exec(&f, "UPDATE node SET state = 'READY'");
-    fixture_forget_jobs(&f);
+    fixture_end_all(&f);
     return 0;
 }
 

@@ -24,6 +24,21 @@
 
 enum { KIT_TAR_MAX = 32 << 20 };
 
+/* A source that gives `piece` bytes at a time at most; 0: as many as are asked for. */
+struct bytes_at { struct str s; size_t at, piece; };
+
+static inline enum errc read_bytes(void *ctx, void *p, size_t n, size_t *ret, struct err *e)
+{
+    struct bytes_at *b = ctx;
+    (void)e;
+    *ret = b->piece && n > b->piece ? b->piece : n;
+    if (*ret > b->s.len - b->at)
+        *ret = b->s.len - b->at;
+    memcpy(p, b->s.ptr + b->at, *ret);
+    b->at += *ret;
+    return ERR_OK;
+}
+
 static inline void tar_sum(char h[TAR_BLOCK])
 {
     unsigned sum = 0;

@@ -1,20 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inflate_kit.h - what the tests of compressed streams share: bytes that come a few at a time, and a stream of two parts. */
+/* inflate_kit.h - what the tests of compressed streams share: a source read to its end, and a stream of two parts. */
 #pragma once
 #include "image_kit.h"
-
-struct bytes_at { struct str s; size_t at; };
-
-static enum errc read_bytes(void *ctx, void *p, size_t n, size_t *ret, struct err *e)
-{
-    struct bytes_at *b = ctx;
-    (void)e;
-    *ret = n < b->s.len - b->at ? n : b->s.len - b->at;
-    *ret = *ret > 7 ? 7 : *ret;
-    memcpy(p, b->s.ptr + b->at, *ret);
-    b->at += *ret;
-    return ERR_OK;
-}
 
 static enum errc read_all(struct source s, struct buf *ret, struct err *e)
 {

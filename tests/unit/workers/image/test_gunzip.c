@@ -6,7 +6,7 @@
 static enum errc unzip(struct str packed, uint64_t most, struct buf *ret, struct err *e)
 {
     CLEANUP(gunzip_freep) struct gunzip *g = NULL;
-    struct bytes_at b = { packed, 0 };
+    struct bytes_at b = { packed, 0, 7 };
     *e = (struct err){ 0 };
     buf_clear(ret);
     TRY(gunzip_new((struct source){ read_bytes, &b }, most, &g, e));

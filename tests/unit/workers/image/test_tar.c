@@ -2,20 +2,6 @@
 /* test_tar.c - entries as tar(1) and others write them, and archives in which one thing is wrong. */
 #include "image_kit.h"
 
-struct bytes_at { struct str s; size_t at, piece; };
-
-static enum errc read_bytes(void *ctx, void *p, size_t n, size_t *ret, struct err *e)
-{
-    struct bytes_at *b = ctx;
-    (void)e;
-    *ret = n < b->piece ? n : b->piece;
-    if (*ret > b->s.len - b->at)
-        *ret = b->s.len - b->at;
-    memcpy(p, b->s.ptr + b->at, *ret);
-    b->at += *ret;
-    return ERR_OK;
-}
-
 /* What is in it, a line for each entry; an error's words behind. */
 static const char *list(struct str archive, size_t piece)
 {

@@ -3,23 +3,11 @@
  * as it is. */
 #include "image_kit.h"
 
-struct bytes_at { struct str s; size_t at; };
-
-static enum errc read_bytes(void *ctx, void *p, size_t n, size_t *ret, struct err *e)
-{
-    struct bytes_at *b = ctx;
-    (void)e;
-    *ret = n < b->s.len - b->at ? n : b->s.len - b->at;
-    memcpy(p, b->s.ptr + b->at, *ret);
-    b->at += *ret;
-    return ERR_OK;
-}
-
 static enum errc put_all(int root, struct str archive, struct err *e)
 {
     static struct tar t;
     struct unpack u = { .root = root, .bytes_most = 1 << 20, .files_most = 1000 };
-    struct bytes_at b = { archive, 0 };
+    struct bytes_at b = { .s = archive };
     struct tar_entry en;
     bool more = true;
     *e = (struct err){ 0 };

@@ -94,6 +94,19 @@ static inline void *member_main(void *p)
     return NULL;
 }
 
+static inline void members_join(struct member m[MACHINES])
+{
+    for (int i = 0; i < MACHINES; i++)
+        pthread_join(m[i].thread, NULL);
+}
+
+static inline void members_end(struct member m[MACHINES], struct meeting *at)
+{
+    for (int i = 0; i < MACHINES; i++)
+        teardown(&m[i].f);
+    arena_free(at->a);
+}
+
 /* What the machine said of its lease. */
 static inline void member_says(struct member *m, const char *event, const char *text)
 {

@@ -17,15 +17,7 @@ static void run_both(const char *spec0, const char *spec1)
         r[i] = (struct member_run){ &m[i], member_add(&m[i], i ? spec1 : spec0) };
         assert_int_equal(pthread_create(&m[i].thread, NULL, member_main, &r[i]), 0);
     }
-    for (int i = 0; i < MACHINES; i++)
-        pthread_join(m[i].thread, NULL);
-}
-
-static void done(void)
-{
-    for (int i = 0; i < MACHINES; i++)
-        teardown(&m[i].f);
-    arena_free(at.a);
+    members_join(m);
 }
 
 /* Rank 0 has the certificate of another machine, so rank 1 does not speak to it. */
@@ -44,7 +36,7 @@ static void a_certificate_of_another_machine_is_not_let_in(void **state)
     held_cancel(r[0].h);                                /* it waits on, or gave its lease back */
     pthread_join(m[0].thread, NULL);
     assert_int_equal(m[0].f.store.uploads, 0);
-    done();
+    members_end(m, &at);
 }
 
 static void ranks_that_run_something_else_part(void **state)
@@ -54,7 +46,7 @@ static void ranks_that_run_something_else_part(void **state)
     run_both(SPEC("1"), SPEC("2"));
     member_says(&m[0], "\"event\":\"fail\"", "rank 1 runs another specification, data set or version");
     assert_int_equal(m[0].f.store.uploads, 0);
-    done();
+    members_end(m, &at);
 }
 
 int main(void)

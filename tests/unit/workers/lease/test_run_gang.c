@@ -25,8 +25,7 @@ static void two_machines_make_the_model_of_one(void **state)
         r[i] = (struct member_run){ &m[i], member_add(&m[i], SPEC) };
         assert_int_equal(pthread_create(&m[i].thread, NULL, member_main, &r[i]), 0);
     }
-    for (int i = 0; i < MACHINES; i++)
-        pthread_join(m[i].thread, NULL);
+    members_join(m);
     member_says(&m[0], "\"event\":\"succeed\"", "info: rank 0 of 2 machines: all are there");
     member_says(&m[1], "\"event\":\"succeed\"", "info: rank 1 of 2 machines: all are there");
     kit_open_output(&m[0].f.store, &got);
@@ -34,10 +33,8 @@ static void two_machines_make_the_model_of_one(void **state)
     assert_memory_equal(got.ptr, want.ptr, want.len);
     assert_int_equal(m[1].f.store.uploads, 0);          /* what all made, rank 0 gives */
     assert_int_equal(m[1].f.store.n_ckpts, 0);
-    for (int i = 0; i < MACHINES; i++)
-        teardown(&m[i].f);
     teardown(&one);
-    arena_free(at.a);
+    members_end(m, &at);
 }
 
 /* The other one never comes: somebody asks the job to stop. */

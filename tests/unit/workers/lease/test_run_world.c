@@ -69,24 +69,11 @@ static void begin(struct member_run r[MACHINES], const char *python, const char 
     }
 }
 
-static void end(void)
-{
-    for (int i = 0; i < MACHINES; i++)
-        pthread_join(m[i].thread, NULL);
-}
-
-static void done(void)
-{
-    for (int i = 0; i < MACHINES; i++)
-        teardown(&m[i].f);
-    arena_free(at.a);
-}
-
 static void play(const char *python, const char *more)
 {
     struct member_run r[MACHINES];
     begin(r, python, more);
-    end();
+    members_join(m);
 }
 
 #define HEAD "import os, socket, sys, time, json\nrank = int(os.environ.get('RANK', '9'))\n"
@@ -113,7 +100,7 @@ static void two_programs_meet_and_the_last_word_is_read(void **state)
     assert_int_equal(m[0].f.store.n_ckpts, 1);
     assert_string_equal(m[0].f.store.ckpts[0].name, "n");
     assert_int_equal(m[1].f.store.n_ckpts, 0);          /* what all made, rank 0 gives */
-    done();
+    members_end(m, &at);
 }
 
 /* No other address, no raw socket, nobody else's loopback, and no power over its own interface. */
@@ -148,7 +135,7 @@ static void nobody_else_is_reached(void **state)
         }
         assert_null(strstr(report.ptr, "GOT OUT"));
     }
-    done();
+    members_end(m, &at);
 }
 
 /* Rank 1 fails: that is what the platform hears, and rank 0 is stopped and says nothing of its own. */
@@ -158,7 +145,7 @@ static void one_that_fails_ends_the_other(void **state)
     play(HEAD "if rank: sys.exit('no such column')\ntime.sleep(600)\n", "");
     member_says(&m[1], "\"event\":\"fail\",\"exit_code\":1", "status 1: no such column");
     member_says(&m[0], "\"event\":\"return\"", "rank 1 ended: no such column: SIGTERM now");
-    done();
+    members_end(m, &at);
 }
 
 /* All ask to be queued again: rank 0 says so, once its last checkpoint is kept. */
@@ -170,7 +157,7 @@ static void all_ask_to_be_queued_again(void **state)
     member_says(&m[1], "\"event\":\"return\"", "asked to be queued again");
     assert_int_equal(m[0].f.store.n_ckpts, 1);
     assert_int_equal(m[1].f.store.n_ckpts, 0);
-    done();
+    members_end(m, &at);
 }
 
 /* Rank 1 cannot open the newest: on two states of one run no program begins, and the job is tried again. */
@@ -180,7 +167,7 @@ static void all_go_on_from_one_checkpoint(void **state)
     for (int i = 0; i < 2; i++) {
         play(HEAD "open('/falaj/checkpoint/n', 'a').write('1'); sys.exit(75)\n", "");
         take_newest();
-        done();
+        members_end(m, &at);
     }
     is_damaged = true;
     play(HEAD "print('began on', open('/falaj/checkpoint/n').read())\n", "");
@@ -196,7 +183,7 @@ static void all_go_on_from_one_checkpoint(void **state)
         if (strstr(report.ptr, "began on"))
             fail_msg("rank %d: %s", i, report.ptr);
     }
-    done();
+    members_end(m, &at);
 }
 
 static int kept(const struct fixture *f)
@@ -214,12 +201,12 @@ static void a_stop_of_one_is_a_stop_of_both(void **state)
           "open('/falaj/checkpoint/n', 'w').write('1')\ntime.sleep(600)\n", "");
     WAIT_WHILE(!kept(&m[0].f));
     held_cancel(r[1].h);
-    end();
+    members_join(m);
     member_says(&m[1], "\"event\":\"cancel\"", "\"text\":\"told\"");
     member_says(&m[0], "\"event\":\"return\"", "rank 1 was told to stop: SIGTERM now");
     book_unsettle(m[0].f.book);
     member_says(&m[0], "\"event\":\"return\"", "\"text\":\"told\"");
-    done();
+    members_end(m, &at);
 }
 
 /* A machine that is lost without a word. */
@@ -230,9 +217,9 @@ static void a_lost_machine_ends_the_other(void **state)
     begin(r, HEAD "open('/falaj/checkpoint/n', 'w').write('1')\ntime.sleep(600)\n", "");
     WAIT_WHILE(!kept(&m[0].f));
     book_fence_all(m[1].f.book);            /* its child is killed */
-    end();
+    members_join(m);
     member_says(&m[0], "\"event\":\"return\"", "rank 1 was lost");
-    done();
+    members_end(m, &at);
 }
 
 static void a_machine_without_a_device_says_so(void **state)
