@@ -12,6 +12,8 @@
  *   - unordered: two queues touch the same bytes, one of them writing, and no event or sync is between them;
  *   - captured: anything but launches is asked for of a queue while a sequence of it is captured, or memory is;
  *   - a thread that ends while others wait at a barrier; a pointer or event that is not there.
+ * A copy that is under way to shared memory arrives when its thread waits for it, and what lay there is gone at its begin; rows
+ * of gpu_load_matrices are read when a thread comes to it: a missing wait or barrier shows as NaN.
  * One thread of a process at a time. */
 #pragma once
 #include <stdbool.h>
@@ -23,6 +25,8 @@ extern const struct backend backend_cuda_emu;
 const struct gpu_driver *emu_driver(void);
 void emu_set_descending(bool is_descending);    /* order of blocks, warps and threads */
 void emu_set_memory(size_t size_bytes);         /* of the card; what is asked for beyond it is refused. 0: as much as there is */
+void emu_set_shared(size_t size_bytes);         /* that a block of the card may have, 0: 227 KiB, as sm_90 */
+size_t emu_shared_most(void);
 size_t emu_memory_used(void);
 size_t emu_launches(void);                      /* since the start; those of captured sequences, too */
 size_t emu_replays(void);                       /* captured sequences that were run */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KERNEL(name, threads) extern const size_t gpu_emu_size_##name;
+#define KERNEL(name, threads, shared_bytes) extern const size_t gpu_emu_size_##name;
 #include "workers/compute/kernels/cuda/kernel.def"
 #undef KERNEL
 
@@ -14,8 +14,11 @@ static const struct known {
     const char *name;
     emu_kernel run;
     const size_t *size_bytes;           /* of its arguments */
+    unsigned shared_bytes;
+    bool *may;                          /* have more than every kernel may */
 } known[] = {
-#define KERNEL(name, threads) { "kernel_" #name, gpu_emu_##name, &gpu_emu_size_##name },
+#define KERNEL(name, threads, shared_bytes) \
+    { "kernel_" #name, gpu_emu_##name, &gpu_emu_size_##name, shared_bytes, &(bool){ shared_bytes <= GPU_SHARED_FREE } },
 #include "workers/compute/kernels/cuda/kernel.def"
 #undef KERNEL
 };
@@ -130,6 +133,15 @@ static int module_function(void **ret, void *module, const char *name)
             return 0;
         }
     return 500;
+}
+
+static int function_set(void *function, int what, int value)
+{
+    const struct known *k = function;
+    if (what != GPU_SHARED_MOST || value != (int)k->shared_bytes)
+        return 1;
+    *k->may = (size_t)value <= emu_shared_most();
+    return *k->may ? 0 : 1;
 }
 
 static int not_now(const char *what)
@@ -320,13 +332,13 @@ static int launch(void *function, unsigned x, unsigned y, unsigned z, unsigned t
                   unsigned shared_bytes, void *stream, void **arguments, void **extra)
 {
     const struct known *k = function;
-    if (!k || threads_y != 1 || threads_z != 1 || shared_bytes || extra)
+    if (!k || threads_y != 1 || threads_z != 1 || shared_bytes != k->shared_bytes || !*k->may || extra)
         return 1;
     if (emu_captures(stream))
         return emu_keep(&(struct emu_kept){ .kind = KEPT_LAUNCH, .function = k, .arguments = arguments[0], .n = *k->size_bytes,
                                             .grid = { x, y, z }, .threads = threads });
     launches++;
-    return op_code ? op_code : emu_run_grid(k->name, k->run, arguments[0], x, y, z, threads);
+    return op_code ? op_code : emu_run_grid(k->name, k->run, arguments[0], x, y, z, threads, shared_bytes);
 }
 
 static int capture_begin(void *stream, int mode)
@@ -360,8 +372,8 @@ static int run_kept(void *stream, const struct emu_kept *k)
     if (k->kind == KEPT_DONE)
         return done();
     if (k->kind == KEPT_LAUNCH)
-        return launch((void *)(uintptr_t)k->function, k->grid[0], k->grid[1], k->grid[2], k->threads, 1, 1, 0, stream, arguments,
-                      NULL);
+        return launch((void *)(uintptr_t)k->function, k->grid[0], k->grid[1], k->grid[2], k->threads, 1, 1,
+                      ((const struct known *)k->function)->shared_bytes, stream, arguments, NULL);
     about(k->what, stream, k->uses, k->n);
     return 0;
 }

@@ -10,7 +10,17 @@ enum { EMU_QUEUES = 16, EMU_HOST = 0, EMU_FAILED = 719 };      /* queue 0 is the
 typedef void (*emu_kernel)(const void *args);
 
 /* All threads of a grid; a report and EMU_FAILED when they do not meet at their barriers. */
-int emu_run_grid(const char *name, emu_kernel kernel, const void *args, unsigned x, unsigned y, unsigned z, unsigned threads);
+int emu_run_grid(const char *name, emu_kernel kernel, const void *args, unsigned x, unsigned y, unsigned z, unsigned threads,
+                 unsigned shared_bytes);
+
+/* For words that a warp speaks together (emu_warp.c): this thread waits until all 32 have come with the same word. The result
+ * tells two meetings that follow each other apart, so that nobody overwrites what is yet to be read. */
+enum emu_word { WORD_SHUFFLE, WORD_MMA, WORD_MATRICES, WORD_BARRIER };
+unsigned emu_meet(enum emu_word word);
+unsigned emu_next_meeting(void);                /* what emu_meet will give */
+unsigned emu_thread(void);
+unsigned long emu_block(void);                  /* another number for each block that ever ran */
+enum { EMU_THREADS_MAX = 1024 };
 
 int emu_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));      /* keeps the first text; EMU_FAILED */
 const char *emu_last(void);

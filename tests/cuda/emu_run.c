@@ -4,7 +4,7 @@
  * A fiber is a stack and the registers that a call keeps; a switch swaps those (x86-64) or is swapcontext elsewhere. The
  * sanitizers are told of each switch. A warp runs until all its threads stand at a barrier of the block or have ended, warp
  * after warp; then the barrier opens. A shuffle is a meeting of the warp alone, over two sets of slots in turn, so that nobody
- * overwrites what is yet to be read. */
+ * overwrites what is yet to be read (emu_warp.c has the words). */
 #include "tests/cuda/emu_int.h"
 
 #include <stdlib.h>
@@ -30,8 +30,8 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
-enum { THREADS_MAX = 1024, STACK_BYTES = 128 << 10, FRAMES_BYTES = 4096 };
-enum state { READY, AT_SHUFFLE, AT_BARRIER, ENDED };
+enum { THREADS_MAX = EMU_THREADS_MAX, STACK_BYTES = 128 << 10, FRAMES_BYTES = 4096 };
+enum state { READY, AT_MEETING, AT_BARRIER, ENDED };
 
 /* switch_to(from, to): keeps the registers that a call keeps, and the stack, in *from; goes on where `to` stopped. */
 #if defined(__x86_64__)
@@ -82,8 +82,8 @@ struct fiber {
 #endif
     enum state state;
     bool is_begun, is_left;     /* left in the middle */
-    int kind;                   /* of barrier: 0 plain, 1 with an answer */
-    unsigned shuffles;
+    int kind;                   /* of barrier: 0 plain, 1 with an answer; of meeting: its word */
+    unsigned meetings;
 };
 
 static struct fiber fibers[THREADS_MAX];
@@ -98,10 +98,11 @@ static size_t scheduler_stack_bytes;
 static unsigned current;
 static emu_kernel kernel;
 static const void *kernel_args;
-static float slot[2][THREADS_MAX];
-static struct { struct gpu_mma_a a; uint32_t b[2]; } fragment[2][THREADS_MAX];
 static bool answer, next_answer, is_descending;
 static unsigned long block_number;
+static size_t shared_most;
+enum { DYNAMIC_MOST = 227 << 10, DYNAMIC_ROOM = 256 << 10 };
+__attribute__((aligned(1024))) unsigned char gpu_emu_dynamic[DYNAMIC_ROOM];
 _Thread_local struct gpu_place gpu_emu_at;
 
 void emu_set_descending(bool descends)
@@ -186,11 +187,14 @@ static int run_warp(const char *name, unsigned first)
                 go_on(t);
         }
         for (unsigned i = 0; i < GPU_WARP; i++)
-            *(fibers[first + i].state == AT_SHUFFLE ? &meeting : &others) += 1;
+            *(fibers[first + i].state == AT_MEETING ? &meeting : &others) += 1;
         if (!meeting)
             return 0;
         if (others)
             return emu_fail("%s: %u threads of a warp shuffle and %u do not", name, meeting, others);
+        for (unsigned i = 1; i < GPU_WARP; i++)
+            if (fibers[first + i].kind != fibers[first].kind)
+                return emu_fail("%s: the threads of a warp meet at different words", name);
         for (unsigned i = 0; i < GPU_WARP; i++)
             fibers[first + i].state = READY;
     }
@@ -216,17 +220,28 @@ static int meet(const char *name, unsigned threads, bool *ret_over)
     return 0;
 }
 
-static int run_block(const char *name, unsigned threads)
+/* NaN in every type of float; what lies behind it is closed. */
+static void fill_dynamic(unsigned shared_bytes)
+{
+#if defined(EMU_ASAN)
+    ASAN_POISON_MEMORY_REGION(gpu_emu_dynamic, DYNAMIC_ROOM);
+    ASAN_UNPOISON_MEMORY_REGION(gpu_emu_dynamic, shared_bytes);
+#endif
+    memset(gpu_emu_dynamic, 0xff, shared_bytes);
+}
+
+static int run_block(const char *name, unsigned threads, unsigned shared_bytes)
 {
     bool is_over = false;
     next_answer = false;
     block_number++;
+    fill_dynamic(shared_bytes);
     for (unsigned i = 0; i < threads; i++) {
         struct fiber *f = &fibers[i];
         f->is_left = f->is_begun && f->state != ENDED;
         f->state = READY;
         f->is_begun = false;
-        f->shuffles = 0;
+        f->meetings = 0;
     }
     while (!is_over) {
         for (unsigned w = 0; w < threads / GPU_WARP; w++) {
@@ -241,8 +256,22 @@ static int run_block(const char *name, unsigned threads)
     return 0;
 }
 
-int emu_run_grid(const char *name, emu_kernel k, const void *args, unsigned x, unsigned y, unsigned z, unsigned threads)
+void emu_set_shared(size_t size_bytes)
 {
+    ASSERT(size_bytes <= DYNAMIC_MOST);
+    shared_most = size_bytes;
+}
+
+size_t emu_shared_most(void)
+{
+    return shared_most ? shared_most : DYNAMIC_MOST;
+}
+
+int emu_run_grid(const char *name, emu_kernel k, const void *args, unsigned x, unsigned y, unsigned z, unsigned threads,
+                 unsigned shared_bytes)
+{
+    if (shared_bytes > emu_shared_most())
+        return emu_fail("%s: blocks with %u bytes of shared memory", name, shared_bytes);
     if (!threads || threads > THREADS_MAX || threads % GPU_WARP)
         return emu_fail("%s: blocks of %u threads", name, threads);
     kernel = k;
@@ -253,7 +282,7 @@ int emu_run_grid(const char *name, emu_kernel k, const void *args, unsigned x, u
         gpu_emu_at.block[0] = (unsigned)(at % x);
         gpu_emu_at.block[1] = (unsigned)(at / x % y);
         gpu_emu_at.block[2] = (unsigned)(at / x / y);
-        int code = run_block(name, threads);
+        int code = run_block(name, threads, shared_bytes);
         if (code)
             return code;
     }
@@ -294,36 +323,27 @@ bool gpu_emu_barrier_or(bool is_true)
     return answer;
 }
 
-float gpu_emu_shuffle_down(float v, unsigned by)
+unsigned emu_next_meeting(void)
 {
-    unsigned me = current, set = fibers[me].shuffles++ % 2, lane = me % GPU_WARP;
-    slot[set][me] = v;
-    fibers[me].state = AT_SHUFFLE;
-    leave(false);
-    return slot[set][lane + by < GPU_WARP ? me + by : me];
+    return fibers[current].meetings % 2;
 }
 
-/* Number `which` (0, 1) of a pair of bf16. */
-static float half_of(uint32_t pair, unsigned which)
+unsigned emu_meet(enum emu_word word)
 {
-    union { uint32_t u; float f; } x = { which ? pair & 0xffff0000u : pair << 16 };
-    return x.f;
+    unsigned which = emu_next_meeting();
+    fibers[current].meetings++;
+    fibers[current].state = AT_MEETING;
+    fibers[current].kind = (int)word;
+    leave(false);
+    return which;
 }
 
-/* The warp lays its fragments down and meets; then each thread adds up its own four results, k ascending. */
-void gpu_emu_mma(float d[4], struct gpu_mma_a a, uint32_t b0, uint32_t b1)
+unsigned emu_thread(void)
 {
-    unsigned me = current, set = fibers[me].shuffles++ % 2, first = me - me % GPU_WARP, group = me % GPU_WARP / 4, place = me % 4;
-    fragment[set][me].a = a;
-    fragment[set][me].b[0] = b0;
-    fragment[set][me].b[1] = b1;
-    fibers[me].state = AT_SHUFFLE;
-    leave(false);
-    for (unsigned e = 0; e < 4; e++)
-        for (unsigned k = 0; k < 16; k++) {             /* row of a: group, or group + 8; column of b: 2·place, or the next */
-            unsigned of_a = first + 4 * group + k % 8 / 2, of_b = first + 4 * (2 * place + e % 2) + k % 8 / 2;
-            float x = half_of(fragment[set][of_a].a.v[e / 2 + k / 8 * 2], k % 2);
-            float y = half_of(fragment[set][of_b].b[k / 8], k % 2);
-            d[e] = __builtin_fmaf(x, y, d[e]);
-        }
+    return current;
+}
+
+unsigned long emu_block(void)
+{
+    return block_number;
 }

@@ -13,13 +13,14 @@ for source in "$sources"/*.cu; do
     name=$(basename "$source" .cu)
     [[ -s $dir/$name.ptx ]] || { say "$name.cu gave no $name.ptx"; continue; }
     ! grep -n '\.local' "$dir/$name.ptx" || say "$name.cu uses local memory: it is an array that is not in registers, or a spill"
-    ! grep -nE '\.extern|call(\.uni)?[[:space:]]' "$dir/$name.ptx" || say "$name.cu calls a function that is not there"
+    ! grep -nE '\.extern[[:space:]]+\.func|call(\.uni)?[[:space:]]' "$dir/$name.ptx" ||
+        say "$name.cu calls a function that is not there"
 done
 kernels=0
 while IFS= read -r name; do
     kernels=$((kernels + 1))
     grep -qE "\.entry kernel_$name\(" "$dir"/*.ptx || say "kernel.def names $name, which no *.cu has"
-done < <(sed -nE 's/^KERNEL\(([a-z_]+), .*/\1/p' "$sources/kernel.def")
+done < <(sed -nE 's/^KERNEL\(([a-z0-9_]+), .*/\1/p' "$sources/kernel.def")
 entries=$(cat "$dir"/*.ptx | grep -cE '\.entry kernel_')
 ((entries == kernels && kernels > 0)) || say "$entries kernels, $kernels of them in kernel.def"
 if [[ -n $ptxas ]]; then

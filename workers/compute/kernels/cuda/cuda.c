@@ -12,9 +12,9 @@
 
 static const struct {
     const char *name;
-    unsigned threads;
+    unsigned threads, shared_bytes;
 } kernels[KERNEL_COUNT] = {
-#define KERNEL(name, threads) { "kernel_" #name, threads },
+#define KERNEL(name, threads, shared_bytes) { "kernel_" #name, threads, shared_bytes },
 #include "workers/compute/kernels/cuda/kernel.def"
 #undef KERNEL
 };
@@ -85,6 +85,8 @@ static enum errc load(struct backend_ctx *c, const struct gpu_image *images, str
                 c->function[k] = NULL;
         if (!c->function[k])
             return FAIL(e, INTERNAL, "this build has no GPU code for %s", kernels[k].name);
+        c->is_too_large[k] = kernels[k].shared_bytes > GPU_SHARED_FREE
+                             && c->d.function_set(c->function[k], GPU_SHARED_MOST, (int)kernels[k].shared_bytes);
     }
     return ERR_OK;
 }
@@ -295,8 +297,13 @@ void cuda_launch(struct backend_ctx *c, enum kernel k, size_t x, size_t y, size_
     if (x > INT32_MAX || y > UINT16_MAX || z > UINT16_MAX)
         refuse(c, "a batch is too large for one grid of blocks; a smaller batch_size with accumulate makes the same steps");
     if (x && y && z && !c->failed)
-        cuda_did(c, c->d.launch(c->function[k], (unsigned)x, (unsigned)y, (unsigned)z, kernels[k].threads, 1, 1, 0,
-                            c->stream[QUEUE_COMPUTE], arguments, NULL), kernels[k].name);
+        cuda_did(c, c->d.launch(c->function[k], (unsigned)x, (unsigned)y, (unsigned)z, kernels[k].threads, 1, 1,
+                            kernels[k].shared_bytes, c->stream[QUEUE_COMPUTE], arguments, NULL), kernels[k].name);
+}
+
+bool cuda_fits(const struct backend_ctx *c, enum kernel k)
+{
+    return !c->is_too_large[k];
 }
 
 static bool probe(const struct hw *hw)

@@ -6,7 +6,7 @@
 #include "workers/compute/kernels/cuda/driver.h"
 
 enum kernel {
-#define KERNEL(name, threads) KERNEL_##name,
+#define KERNEL(name, threads, shared_bytes) KERNEL_##name,
 #include "workers/compute/kernels/cuda/kernel.def"
 #undef KERNEL
     KERNEL_COUNT
@@ -25,6 +25,7 @@ struct backend_ctx {
     struct gpu_driver d;
     int device;
     void *context, *module[GPU_MODULES_MAX], *function[KERNEL_COUNT], *stream[QUEUE_COUNT];
+    bool is_too_large[KERNEL_COUNT];    /* the card's blocks have not that much shared memory */
     gpu_ptr scratch;
     size_t scratch_bytes;
     uint64_t scratch_moves;     /* it lies elsewhere than what was captured before says */
@@ -64,4 +65,5 @@ void *cuda_scratch(struct backend_ctx *c, size_t size_bytes);
 /* What the operation may touch, from its tensors; then its launches; then the end. */
 void cuda_begin(struct backend_ctx *c, enum op op, const struct op_call *o);
 void cuda_end(struct backend_ctx *c);
+bool cuda_fits(const struct backend_ctx *c, enum kernel k);    /* the card can run it */
 void cuda_launch(struct backend_ctx *c, enum kernel k, size_t x, size_t y, size_t z, const void *args);

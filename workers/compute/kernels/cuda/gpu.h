@@ -13,10 +13,14 @@
  *     }
  *
  * Rules. A block has one dimension, a multiple of GPU_WARP threads; a grid up to three. Every thread of a block reaches
- * every GPU_BARRIER, GPU_BARRIER_OR and GPU_SHUFFLE_DOWN, and every thread of a warp each gpu_mma: no early return
- * before one. GPU_SHARED comes first in the kernel; its contents are undefined at the start of a block (the test
- * runtime fills it with NaN). No atomics on floats: sums have one order, given by shapes alone, so a backend of these
- * kernels is deterministic. */
+ * every GPU_BARRIER and GPU_BARRIER_OR, and every thread of a warp each GPU_SHUFFLE_DOWN, GPU_SHUFFLE_XOR, gpu_mma,
+ * gpu_load_matrices and gpu_warp_barrier: no early return before one. GPU_SHARED comes first in the kernel; its contents,
+ * and those of GPU_DYNAMIC, are undefined at the start of a block (the test runtime fills them with NaN). No atomics on
+ * floats: sums have one order, given by shapes alone, so a backend of these kernels is deterministic.
+ *
+ * Copies under way: gpu_copy16_async begins a copy of 16 bytes to shared memory, gpu_copy_commit makes a group of those that
+ * this thread has begun, gpu_copy_wait(n) waits until all its groups but the n youngest are there. Other threads see
+ * them after the barrier that follows. Until then the 16 bytes hold nothing (the test runtime: NaN). */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,6 +49,9 @@ struct gpu_mma_a {
     }                                                                       \
     static inline __attribute__((device, always_inline)) void name##_thread(const args a)
 #define GPU_SHARED(type, name, n) static __attribute__((shared, aligned(16))) type name[n]
+extern __attribute__((shared, aligned(1024))) unsigned char gpu_dynamic_room[];
+#define GPU_DYNAMIC(type, name) type *name = (type *)(void *)gpu_dynamic_room
+#define GPU_UNROLL _Pragma("unroll")
 #if defined(__clang__)
 GPU_CALL struct gpu_place gpu_place(void)
 {
@@ -56,6 +63,8 @@ GPU_CALL struct gpu_place gpu_place(void)
 #define GPU_BARRIER() __syncthreads()
 #define GPU_BARRIER_OR(is_true) (__nvvm_bar0_or(is_true) != 0)
 #define GPU_SHUFFLE_DOWN(v, by) __nvvm_shfl_sync_down_f32(0xffffffffu, (v), (by), GPU_WARP - 1)
+#define GPU_SHUFFLE_XOR(v, by) __nvvm_shfl_sync_bfly_f32(0xffffffffu, (v), (by), GPU_WARP - 1)
+#define GPU_SHARED_AT(p) ((uint32_t)(uintptr_t)(const __attribute__((address_space(3))) void *)(p))
 #else
 GPU_CALL struct gpu_place gpu_place(void)
 {
@@ -65,6 +74,8 @@ GPU_CALL struct gpu_place gpu_place(void)
 #define GPU_BARRIER() __syncthreads()
 #define GPU_BARRIER_OR(is_true) (__syncthreads_or(is_true) != 0)
 #define GPU_SHUFFLE_DOWN(v, by) __shfl_down_sync(0xffffffffu, (v), (by))
+#define GPU_SHUFFLE_XOR(v, by) __shfl_xor_sync(0xffffffffu, (v), (by))
+#define GPU_SHARED_AT(p) ((uint32_t)__cvta_generic_to_shared(p))
 #endif
 
 GPU_CALL void gpu_mma_asm(float *d, struct gpu_mma_a a, uint32_t b0, uint32_t b1)
@@ -74,6 +85,37 @@ GPU_CALL void gpu_mma_asm(float *d, struct gpu_mma_a a, uint32_t b0, uint32_t b1
                  : "r"(a.v[0]), "r"(a.v[1]), "r"(a.v[2]), "r"(a.v[3]), "r"(b0), "r"(b1));
 }
 #define GPU_MMA(d, a, b0, b1) gpu_mma_asm((d), (a), (b0), (b1))
+GPU_CALL void gpu_copy16_async(void *shared, const void *global, bool is_inside)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                 :: "r"(GPU_SHARED_AT(shared)), "l"(global), "r"(is_inside ? 16u : 0u) : "memory");
+}
+#define gpu_copy_commit() asm volatile("cp.async.commit_group;" ::: "memory")
+#define gpu_copy_wait(n) asm volatile("cp.async.wait_group %0;" :: "n"(n) : "memory")
+#define GPU_LOAD_MATRICES(how, v, at)                                                                               \
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4" how ".shared.b16 {%0,%1,%2,%3}, [%4];"                             \
+                 : "=r"((v)[0]), "=r"((v)[1]), "=r"((v)[2]), "=r"((v)[3]) : "r"(GPU_SHARED_AT(at)) : "memory")
+GPU_CALL void gpu_load_matrices(uint32_t *v, const uint16_t *at)
+{
+    GPU_LOAD_MATRICES("", v, at);
+}
+GPU_CALL void gpu_load_matrices_turned(uint32_t *v, const uint16_t *at)
+{
+    GPU_LOAD_MATRICES(".trans", v, at);
+}
+GPU_CALL float gpu_exp2(float x)
+{
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+GPU_CALL uint32_t gpu_pack(float low, float high)
+{
+    uint32_t pair;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+    return pair;
+}
+#define gpu_warp_barrier() asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
 
 #else
 
@@ -89,13 +131,25 @@ GPU_CALL void gpu_mma_asm(float *d, struct gpu_mma_a a, uint32_t b0, uint32_t b1
 #define GPU_SHARED(type, name, n)                       \
     static _Thread_local __attribute__((aligned(16))) type name[n];     \
     gpu_emu_shared(name, sizeof(name))
+#define GPU_DYNAMIC(type, name) type *name = (type *)(void *)gpu_emu_dynamic
+#define GPU_UNROLL
 extern _Thread_local struct gpu_place gpu_emu_at;
+extern unsigned char gpu_emu_dynamic[];
 void gpu_emu_shared(void *room, size_t size_bytes);     /* the first thread of a block fills it */
 void gpu_emu_barrier(void);
 bool gpu_emu_barrier_or(bool is_true);
 float gpu_emu_shuffle_down(float v, unsigned by);
+float gpu_emu_shuffle_xor(float v, unsigned by);
 void gpu_emu_mma(float d[4], struct gpu_mma_a a, uint32_t b0, uint32_t b1);
-#define KERNEL(name, threads) void gpu_emu_##name(const void *at);
+void gpu_copy16_async(void *shared, const void *global, bool is_inside);
+void gpu_copy_commit(void);
+void gpu_copy_wait(unsigned n);
+void gpu_load_matrices(uint32_t *v, const uint16_t *at);
+void gpu_load_matrices_turned(uint32_t *v, const uint16_t *at);
+float gpu_exp2(float x);
+uint32_t gpu_pack(float low, float high);
+void gpu_warp_barrier(void);
+#define KERNEL(name, threads, shared_bytes) void gpu_emu_##name(const void *at);
 #include "workers/compute/kernels/cuda/kernel.def"
 #undef KERNEL
 GPU_CALL struct gpu_place gpu_place(void)
@@ -105,9 +159,23 @@ GPU_CALL struct gpu_place gpu_place(void)
 #define GPU_BARRIER() gpu_emu_barrier()
 #define GPU_BARRIER_OR(is_true) gpu_emu_barrier_or(is_true)
 #define GPU_SHUFFLE_DOWN(v, by) gpu_emu_shuffle_down((v), (by))
+#define GPU_SHUFFLE_XOR(v, by) gpu_emu_shuffle_xor((v), (by))
 #define GPU_MMA(d, a, b0, b1) gpu_emu_mma((d), (a), (b0), (b1))
 
 #endif
+
+/* The other words, each in two forms above.
+ *
+ *     GPU_DYNAMIC(type, name)     the block's shared memory of the size that kernel.def says, at a multiple of 1024 bytes
+ *     GPU_UNROLL                  before a loop whose counter is an index of an array in registers
+ *     gpu_copy16_async(shared, global, is_inside)     both at multiples of 16; outside: zeros, and global is not looked at
+ *     gpu_copy_wait(n)            n is a constant
+ *     gpu_load_matrices(v, at)    four matrices of 8 × 8 numbers of 16 bits: lane i says where row i % 8 of matrix i / 8 lies (a
+ *                                 multiple of 16 bytes), and gets in v[j] of matrix j the numbers 2·(lane % 4) and the next of
+ *                                 row lane / 4; …_turned: of column lane / 4 (PTX ISA, ldmatrix)
+ *     gpu_exp2(x)                 2^x, to 2 units in the last place; subnormal numbers are 0
+ *     gpu_pack(low, high)         a pair of bf16, each rounded to the nearest even
+ *     gpu_warp_barrier()          what threads of the warp have written to shared memory is there for its others */
 
 /* d += a·b of a warp, 16 × 16 by 16 × 8 in bf16 with sums in fp32, by tensor cores (mma.m16n8k16): every thread of the warp comes
  * here, with its fragments. In which order the 16 products are added is the card's. */
@@ -128,6 +196,24 @@ typedef uint32_t __attribute__((may_alias)) gpu_pair;
 GPU_CALL uint32_t gpu_load_pair(const uint16_t *at)
 {
     return *(const gpu_pair *)(const void *)at;
+}
+
+/* The two numbers of a pair of bf16. */
+union gpu_pair_half {
+    uint32_t u;
+    float f;
+};
+GPU_CALL float gpu_low(uint32_t pair)
+{
+    union gpu_pair_half x;
+    x.u = pair << 16;
+    return x.f;
+}
+GPU_CALL float gpu_high(uint32_t pair)
+{
+    union gpu_pair_half x;
+    x.u = pair & 0xffff0000u;
+    return x.f;
 }
 
 /* 16 bytes in one access; the address is a multiple of 16. */

@@ -192,7 +192,7 @@ static void test_rules(void **st)
         const struct shared_args a = { out, what };
         for (int descends = 0; descends < 2; descends++) {
             emu_set_descending(descends);
-            int code = emu_run_grid("shared", gpu_emu_shared_test, &a, 1, 1, 1, 64);
+            int code = emu_run_grid("shared", gpu_emu_shared_test, &a, 1, 1, 1, 64, 0);
             const char *report = emu_report();
             assert_int_equal(code != 0, want[what] != NULL);
             assert_true(want[what] ? report && strstr(report, want[what]) : !report);
