@@ -7,6 +7,7 @@
 #include "workers/compute/kernels/selftest_int.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { MAX = 40 * 80 };
@@ -18,6 +19,7 @@ struct bench {
     float f[5][MAX];
     double d[5][MAX];
     double tolerance;
+    struct selftest_faults *faults;     /* NULL: the first one ends it */
 };
 
 static double next_random(struct bench *t)
@@ -52,7 +54,8 @@ static enum errc compare(const struct bench *t, int slot, size_t n, const char *
     }
     if (sqrt(diff) <= t->tolerance * sqrt(norm) + 1e-30)        /* NaN fails, too */
         return ERR_OK;
-    return FAIL(e, INTERNAL, "backend %s: %s differs from the reference by %.3g of its norm", t->be->name, op, sqrt(diff / norm));
+    FAIL(e, INTERNAL, "backend %s: %s differs from the reference by %.3g of its norm", t->be->name, op, sqrt(diff / norm));
+    return selftest_fault(t->faults, e);
 }
 
 static struct mat f32(struct bench *t, int slot, size_t rows, size_t cols)
@@ -80,7 +83,9 @@ static enum errc test_matmul(struct bench *t, size_t m, size_t n, size_t k, unsi
     struct mat out = f32(t, 3, m, n), out64 = f64(t, 3, m, n);
     call_matmul(t->be, t->ctx, flags, &a, &b, &bias, &out);
     call_matmul(&backend_ref, t->ref, flags, &a64, &b64, &bias64, &out64);
-    TRY(compare(t, 3, m * n, "matmul", e));
+    char name[64];
+    snprintf(name, sizeof name, "matmul %zux%zux%zu flags %u", m, n, k, flags);
+    TRY(compare(t, 3, m * n, name, e));
     if (!tb || ta || (flags & (OP_ACCUMULATE | OP_BF16)) || !backend_can(t->be, OP_PACK, ELEM_F32))
         return ERR_OK;
     struct buffer *w = call_pack(t->be, t->ctx, &b);
@@ -107,24 +112,33 @@ static enum errc test_losses(struct bench *t, size_t rows, size_t cols, struct e
     loss = call_loss(t->be, t->ctx, OP_SOFTMAX_XENT, &x, &lab, &y);
     loss64 = call_loss(&backend_ref, t->ref, OP_SOFTMAX_XENT, &x64, &lab, &y64);
     TRY(compare(t, 2, rows * cols, "softmax_xent", e));
-    if (!(fabs(loss - loss64) <= 1e-5 * fabs(loss64) + 1e-6 * (double)rows))
-        return FAIL(e, INTERNAL, "backend %s: softmax_xent gives the loss %g, the reference %g", t->be->name, loss, loss64);
+    if (!(fabs(loss - loss64) <= 1e-5 * fabs(loss64) + 1e-6 * (double)rows)) {
+        FAIL(e, INTERNAL, "backend %s: softmax_xent gives the loss %g, the reference %g", t->be->name, loss, loss64);
+        TRY(selftest_fault(t->faults, e));
+    }
     static const enum op against[] = { OP_MSE, OP_SIGMOID_XENT };
     for (size_t i = 0; i < 2; i++) {
         loss = call_loss(t->be, t->ctx, against[i], &x, &o, &y);
         loss64 = call_loss(&backend_ref, t->ref, against[i], &x64, &o64, &y64);
         TRY(compare(t, 2, rows * cols, op_name(against[i]), e));
-        if (!(fabs(loss - loss64) <= 1e-5 * fabs(loss64)))
-            return FAIL(e, INTERNAL, "backend %s: %s gives the loss %g, the reference %g", t->be->name, op_name(against[i]),
-                        loss, loss64);
+        if (!(fabs(loss - loss64) <= 1e-5 * fabs(loss64))) {
+            FAIL(e, INTERNAL, "backend %s: %s gives the loss %g, the reference %g", t->be->name, op_name(against[i]), loss,
+                 loss64);
+            TRY(selftest_fault(t->faults, e));
+        }
     }
     struct mat am = mat_host(got, ELEM_I32, rows, 1), am64 = mat_host(want, ELEM_I32, rows, 1);
     call_unary(t->be, t->ctx, OP_ARGMAX, &x, &am);
     call_unary(&backend_ref, t->ref, OP_ARGMAX, &x64, &am64);
-    if (memcmp(got, want, rows * sizeof *got))
-        return FAIL(e, INTERNAL, "backend %s: argmax differs from the reference", t->be->name);
+    if (memcmp(got, want, rows * sizeof *got)) {
+        FAIL(e, INTERNAL, "backend %s: argmax differs from the reference", t->be->name);
+        TRY(selftest_fault(t->faults, e));
+    }
     double s = call_sumsq(t->be, t->ctx, &x), s64 = call_sumsq(&backend_ref, t->ref, &x64);
-    return fabs(s - s64) <= 1e-9 * s64 ? ERR_OK : FAIL(e, INTERNAL, "backend %s: sumsq differs from the reference", t->be->name);
+    if (fabs(s - s64) <= 1e-9 * s64)
+        return ERR_OK;
+    FAIL(e, INTERNAL, "backend %s: sumsq differs from the reference", t->be->name);
+    return selftest_fault(t->faults, e);
 }
 
 /* Operations that make a matrix of one or two of the same shape, and those with vectors for the columns. */
@@ -137,6 +151,8 @@ static enum errc test_cells(struct bench *t, size_t rows, size_t cols, struct er
     };
     const struct op_attr attr = { .eps = 1e-5 };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (!selftest_case(t->faults))
+            continue;
         struct mat in[3], in64[3];
         const struct mat *ins[3], *ins64[3];
         for (int k = 0; k < all[i].ins; k++) {
@@ -196,19 +212,28 @@ static enum errc run_all(struct bench *t, struct err *e)
     };
     for (size_t s = 0; s < sizeof shape / sizeof *shape; s++)
         for (size_t f = 0; f < sizeof flags / sizeof *flags; f++)
-            if (!(flags[f] & OP_BF16) || (t->be->properties & BE_BF16))
+            if ((!(flags[f] & OP_BF16) || (t->be->properties & BE_BF16)) && selftest_case(t->faults))
                 TRY(test_matmul(t, shape[s].m, shape[s].n, shape[s].k, flags[f], e));
-    TRY(test_losses(t, 5, 10, e));
-    TRY(test_losses(t, 3, 37, e));
+    if (selftest_case(t->faults))
+        TRY(test_losses(t, 5, 10, e));
+    if (selftest_case(t->faults))
+        TRY(test_losses(t, 3, 37, e));
     TRY(test_cells(t, 5, 10, e));
     TRY(test_cells(t, 3, 37, e));
-    TRY(test_updates(t, 3, 37, e));
-    TRY(test_updates(t, 1, 1, e));
-    TRY(net_selftest(t->be, t->ctx, t->ref, e));
-    return q8_selftest(t->be, t->ctx, t->ref, e);
+    if (selftest_case(t->faults))
+        TRY(test_updates(t, 3, 37, e));
+    if (selftest_case(t->faults))
+        TRY(test_updates(t, 1, 1, e));
+    TRY(net_selftest(t->be, t->ctx, t->ref, t->faults, e));
+    return q8_selftest(t->be, t->ctx, t->ref, t->faults, e);
 }
 
 enum errc backend_selftest(const struct backend *be, struct err *e)
+{
+    return backend_selftest_all(be, NULL, e);
+}
+
+enum errc backend_selftest_all(const struct backend *be, struct selftest_faults *f, struct err *e)
 {
     static const size_t bytes = sizeof(struct bench);
     struct backend_ctx *ref = NULL, *ctx = NULL;
@@ -224,6 +249,7 @@ enum errc backend_selftest(const struct backend *be, struct err *e)
         t->ref = ref;
         t->random = 42;
         t->tolerance = 1e-5;
+        t->faults = f;
         rc = run_all(t, e);
     }
     backend_ref.free(ref, b);

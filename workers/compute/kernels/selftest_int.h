@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* selftest_int.h - one call of an operation of networks on random tensors, by a variant in fp32 and by the reference in fp64. */
 #pragma once
-#include "workers/compute/kernels/backend.h"
+#include "workers/compute/kernels/selftest_faults.h"
 
 struct net_shape {
     unsigned rank;
@@ -31,6 +31,8 @@ enum errc net_check(const struct backend *be, struct backend_ctx *ctx, struct ba
                     uint64_t seed,
                     double tolerance, uint64_t *ret_hash, struct err *e);
 /* A few awkward sizes of all, under a millisecond. */
-enum errc net_selftest(const struct backend *be, struct backend_ctx *ctx, struct backend_ctx *ref, struct err *e);
+enum errc net_selftest(const struct backend *be, struct backend_ctx *ctx, struct backend_ctx *ref, struct selftest_faults *f,
+                       struct err *e);
 /* Products of whole numbers, bit by bit. */
-enum errc q8_selftest(const struct backend *be, struct backend_ctx *ctx, struct backend_ctx *ref, struct err *e);
+enum errc q8_selftest(const struct backend *be, struct backend_ctx *ctx, struct backend_ctx *ref, struct selftest_faults *f,
+                      struct err *e);

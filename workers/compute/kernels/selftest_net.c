@@ -148,7 +148,8 @@ enum errc net_check(const struct backend *be, struct backend_ctx *ctx, struct ba
     return rc;
 }
 
-enum errc net_selftest(const struct backend *be, struct backend_ctx *ctx, struct backend_ctx *ref, struct err *e)
+enum errc net_selftest(const struct backend *be, struct backend_ctx *ctx, struct backend_ctx *ref, struct selftest_faults *f,
+                       struct err *e)
 {
     static const struct net_size sizes[] = {
         { .n = 2, .t = 5, .heads = 2, .kv_heads = 1, .d = 3, .side = 4, .window = 3, .stride = 2, .pad = 1, .in = 6, .out = 5,
@@ -159,7 +160,8 @@ enum errc net_selftest(const struct backend *be, struct backend_ctx *ctx, struct
     struct net_case k[NET_CASES_MAX];
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (size_t j = 0, n = net_cases(&sizes[i], k); j < n; j++)
-            if (net_case_runs(be, &k[j]))
-                TRY(net_check(be, ctx, ref, &k[j], i * 100 + j + 1, 1e-5, NULL, e));
+            if (net_case_runs(be, &k[j]) && selftest_case(f)
+                && net_check(be, ctx, ref, &k[j], i * 100 + j + 1, 1e-5, NULL, e) != ERR_OK)
+                TRY(selftest_fault(f, e));
     return ERR_OK;
 }

@@ -182,7 +182,7 @@ static void test_whole_numbers(void **st)
     struct err e;
     assert_int_equal(backend_ref.open(&backend_ref, NULL, &ctx, &e), ERR_OK);
     assert_int_equal(backend_ref.open(&backend_ref, NULL, &ref, &e), ERR_OK);
-    if (q8_selftest(&plain, ctx, ref, &e) != ERR_OK)
+    if (q8_selftest(&plain, ctx, ref, NULL, &e) != ERR_OK)
         fail_msg("%s", e.msg);
     cpu_close(ctx);
     cpu_close(ref);

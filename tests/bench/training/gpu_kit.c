@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gpu_kit.c - clock, memory and medians of bench_gpu. */
+#include "tests/bench/training/gpu_kit.h"
+
+#include <time.h>
+
+double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void stop(const char *stage)
+{
+    for (char *s = failure.msg; *s; s++)
+        if (*s == '"' || *s == '\\' || *s < ' ')
+            *s = ' ';
+    printf("{\"stage\": \"%s\", \"failed\": \"%s\"}\n", stage, failure.msg);
+    fflush(stdout);
+    _Exit(1);                               /* a card that failed may not let go */
+}
+
+void settle(const char *stage)
+{
+    if (BACKEND.sync(ctx, &failure) != ERR_OK)
+        stop(stage);
+}
+
+struct buffer *room(size_t numbers, enum elem type)
+{
+    enum { PIECE = 1 << 18 };
+    static float piece[PIECE];              /* never zeros: they make products faster than they are */
+    static uint16_t half[PIECE];
+    static size_t filled;
+    size_t each = elem_bytes(type), count = numbers < PIECE ? numbers : PIECE;
+    struct buffer *b = BACKEND.alloc(ctx, numbers * each);
+    if (!b) {
+        FAIL(&failure, LIMIT, "no memory for %zu numbers of %zu bytes", numbers, each);
+        stop("memory");
+    }
+    for (; filled < count; filled++) {
+        union { float f; uint32_t u; } bits = { .f = piece[filled] = (float)philox_normal(3, 0, filled) };
+        half[filled] = (uint16_t)((bits.u + 0x8000) >> 16);
+    }
+    for (size_t at = 0; at < numbers; at += PIECE)
+        BACKEND.put(ctx, QUEUE_COMPUTE, b, at * each, type == ELEM_BF16 ? (const void *)half : (const void *)piece,
+                    each * (numbers - at < PIECE ? numbers - at : PIECE));
+    return b;
+}
+
+struct tensor tensor(struct buffer *b, enum elem type, unsigned rank, const size_t *dim)
+{
+    return tensor_at(b, 0, type, rank, dim);
+}
+
+void call_use(void *with)
+{
+    const struct use *u = with;
+    (*BACKEND.kernels)[u->op][u->type](ctx, &u->call);
+}
+
+double seconds_of(const char *stage, void (*call)(void *), void *with)
+{
+    double took[ROUNDS], began = now();
+    for (int i = 0; i < WARM; i++) {
+        began = now();                      /* the last one: the first loads code and grows scratch memory */
+        call(with);
+        settle(stage);
+    }
+    double each = now() - began;
+    size_t count = (size_t)(budget_s / ROUNDS / (each > 0 ? each : 1e-6));
+    count = count < 1 ? 1 : count > 1000 ? 1000 : count;
+    for (int r = 0; r < ROUNDS; r++) {
+        began = now();
+        for (size_t i = 0; i < count; i++)
+            call(with);
+        settle(stage);
+        took[r] = (now() - began) / (double)count;
+        for (int k = r; k && took[k] < took[k - 1]; k--) {
+            double t = took[k];
+            took[k] = took[k - 1];
+            took[k - 1] = t;
+        }
+    }
+    return took[ROUNDS / 2];
+}
+
+bool is_half(void)
+{
+    const char *s = getenv("FALAJ_GPU_BF16");
+    return s && *s;
+}
+
+const char *type_name(enum elem t)
+{
+    return t == ELEM_BF16 ? "bf16" : "f32";
+}
