@@ -214,7 +214,7 @@ static curl_socket_t open_socket(void *ctx, curlsocktype purpose, struct curl_so
     return socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
 }
 
-static void set_target(CURL *h, const struct http_target *t)
+void http_target_set(CURL *h, const struct http_target *t)
 {
     curl_easy_reset(h);
     curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
@@ -327,7 +327,7 @@ enum errc http_running_begin(struct http_running *run, CURL *h, const struct htt
         return ERR_INVALID;
     }
     run->headers = ARENA_ARRAY(a, struct http_client_header, HEADERS_MAX);
-    set_target(h, t);
+    http_target_set(h, t);
     curl_easy_setopt(h, CURLOPT_ERRORBUFFER, run->text);
     curl_easy_setopt(h, CURLOPT_URL, arena_printf(a, "%s%s", t->base, call->path));
     curl_easy_setopt(h, CURLOPT_PATH_AS_IS, 1L);

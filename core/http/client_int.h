@@ -35,6 +35,9 @@ struct http_running {
 
 void http_curl_start(void);      /* libcurl's own state, once for the process */
 
+/* The options of h that say where it goes, and no others. */
+void http_target_set(CURL *h, const struct http_target *t);
+
 /* Sets h up for the call. On success http_running_end must follow, which frees what the call held. */
 enum errc http_running_begin(struct http_running *run, CURL *h, const struct http_target *t, const struct http_call *call, struct arena *a,
                              struct err *e) MUST_CHECK;

@@ -93,7 +93,7 @@ void conn_enter(struct http_conn *n, enum conn_phase phase, int64_t deadline_us)
 
 void conn_sends(struct http_exchange *x)
 {
-    if (!x->conn || x->stream)
+    if (!x->conn || x->stream || x->upgrade.opened)
         return;                     /* a stream has its own limits, and its writer waits for it */
     const struct http_server_options *o = &x->loop->server->o;
     int64_t ms = o->body_deadline_ms + x->answer_bytes / (o->answer_bytes_per_s / 1000 + 1);

@@ -108,6 +108,7 @@ static void exchange_clear(struct http_exchange *x)
     x->mhd = NULL;
     x->response = NULL;
     x->stream = NULL;
+    x->upgrade = (struct http_upgrade){ 0 };
     x->data = NULL;
     x->first_call_done = x->counted = x->close_after = false;
     x->refused = ERR_OK;
@@ -225,7 +226,7 @@ static enum MHD_Result queue_response(struct http_exchange *x)
     x->response = NULL;
     if (!r)
         return MHD_NO;
-    if (x->close_after || atomic_load_explicit(&x->loop->server->draining, memory_order_relaxed))
+    if (!x->upgrade.opened && (x->close_after || atomic_load_explicit(&x->loop->server->draining, memory_order_relaxed)))
         MHD_add_response_header(r, "Connection", "close");
     conn_sends(x);
     enum MHD_Result ok = MHD_queue_response(x->mhd, (unsigned)x->status, r);
@@ -374,5 +375,6 @@ void exchange_on_completed(void *loop, struct MHD_Connection *c, void **con_cls,
     x->mhd = NULL;
     if (exchange_stream(x))
         stream_peer_gone(x, true);
+    upgrade_missed(x);
     exchange_unref(x);
 }

@@ -41,6 +41,7 @@ static void peer_left(struct http_conn *n)
         stream_peer_gone(n->x, false);
     else
         atomic_store(&n->x->gone, true);
+    upgrade_peer_gone(n->x);
 }
 
 static bool is_known_gone(struct http_exchange *x)
@@ -114,7 +115,8 @@ static bool resume_ready(struct http_loop *l)
     bool any = x != NULL;
     while (x) {
         struct http_exchange *next = x->next;
-        MHD_resume_connection(x->mhd);
+        if (!upgrade_close(x))
+            MHD_resume_connection(x->mhd);
         x = next;
     }
     return any;
@@ -151,7 +153,10 @@ static void end_all(struct http_loop *l)
         if (!x)
             continue;
         struct http_stream *stream = exchange_stream(x);
-        if (stream) {
+        if (x->upgrade.was_opened) {
+            http_upgrade_end(x);
+            (void)upgrade_close(x);
+        } else if (stream) {
             bool is_ended = stream->ended;
             stream_peer_gone(x, false);
             if (!is_ended)

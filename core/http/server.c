@@ -31,7 +31,8 @@ static enum errc start_daemon(struct http_loop *l, int fd, struct err *e)
     struct http_server *s = l->server;
     unsigned per_loop = (unsigned)((s->o.max_connections + s->nloops - 1) / s->nloops);
     size_t memory = s->o.header_max * 2;
-    unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_TURBO | MHD_USE_ERROR_LOG | (s->cert ? MHD_USE_TLS : 0);
+    unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE | MHD_USE_TURBO
+        | MHD_USE_ERROR_LOG | (s->cert ? MHD_USE_TLS : 0);
     struct MHD_OptionItem tls[5] = { { MHD_OPTION_END, 0, NULL } };
     int n = 0;
     if (s->cert) {

@@ -144,3 +144,13 @@ size_t http_stream_room(struct http_exchange *x);
 void http_stream_end(struct http_exchange *x);
 /* Instead of the end, when what was sent is not all: the connection is cut so that the peer sees it. */
 void http_stream_abort(struct http_exchange *x);
+
+/* Another protocol on the same connection. 101 with these headers, `Upgrade` among them; then, on the loop thread, opened is
+ * called once: with a descriptor that does not block (under TLS one of the plain bytes) and with what came behind the request, or
+ * with -1 where the peer has left. A peer that leaves later is an end of what is read, under TLS within about a second.
+ * From then on the descriptor is the caller's to read and write, never to close: http_upgrade_end, from any thread and exactly
+ * once after opened, gives the connection back, which ends. The request stays until then. Whoever has such connections ends them
+ * before the server is freed. */
+void http_upgrade(struct http_exchange *x, const struct http_header *headers, size_t nheaders,
+                  void (*opened)(void *ctx, int fd, struct str first), void *ctx);
+void http_upgrade_end(struct http_exchange *x);

@@ -48,6 +48,16 @@ struct http_stream {
     _Atomic bool gone, overrun;
 };
 
+/* A connection that another protocol has taken over. */
+struct http_upgrade {
+    void (*opened)(void *ctx, int fd, struct str first);    /* NULL: none */
+    void *ctx;
+    struct MHD_UpgradeResponseHandle *handle;       /* loop thread; NULL: not yet opened, or closed */
+    bool was_opened;                                /* opened was called; loop thread */
+    int fd;                                         /* the caller's; loop thread */
+    _Atomic bool is_over;                           /* given back */
+};
+
 struct http_exchange {
     struct http_loop *loop;
     struct http_conn *conn;             /* loop thread only */
@@ -68,6 +78,7 @@ struct http_exchange {
     int64_t answer_bytes;               /* of a body that is no stream; -1: not known */
     void *data;
     struct http_stream *stream;
+    struct http_upgrade upgrade;
     struct http_header headers[GUARD_HEADERS_MAX];
 };
 
@@ -137,6 +148,11 @@ void credential_free_all(struct http_loop *l);
 void exchange_answered(struct http_exchange *x, struct MHD_Response *r, int status);
 void exchange_wake(struct http_exchange *x);
 struct MHD_Response *response_headers(struct MHD_Response *r, struct str type, const struct http_header *h, size_t n);
-/* stream.c */
+/* upgrade.c, on the loop thread: gives a connection back to the daemon, once it is over; tells that it never came. */
+bool upgrade_close(struct http_exchange *x);
+void upgrade_missed(struct http_exchange *x);
+void upgrade_peer_gone(struct http_exchange *x);
+/* stream.c. keep_request: its texts outlive the parser's memory. */
+void exchange_keep_request(struct http_exchange *x);
 void stream_peer_gone(struct http_exchange *x, bool connection_ends);    /* loop thread */
 void stream_free(struct http_stream *s);

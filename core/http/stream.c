@@ -69,7 +69,7 @@ static void ring_grow(struct http_stream *s, size_t need)
 }
 
 /* The connection may die before the writer is done: keep the request's text in its arena. */
-static void keep_request(struct http_exchange *x)
+void exchange_keep_request(struct http_exchange *x)
 {
     struct http_request *r = &x->req;
     for (size_t i = 0; i < r->nheaders; i++) {
@@ -91,7 +91,7 @@ enum errc http_stream_begin(struct http_exchange *x, int status, struct str cont
     ASSERT(s);
     pthread_mutex_init(&s->mutex, NULL);
     s->max = buffer_max;
-    keep_request(x);
+    exchange_keep_request(x);
     x->stream = s;
     atomic_fetch_add(&x->refs, 1);
     struct MHD_Response *m = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK, stream_read, x, NULL);
