@@ -259,7 +259,7 @@ enum errc plan_fold(struct plan *p, struct err *e)
 static bool is_value_read(const struct graph *g, int value)
 {
     const struct value *v = &g->values[value];
-    return v->is_output || v->region == REGION_GRADS || graph_uses(g, value);
+    return v->is_output || v->region == REGION_GRADS || v->region == REGION_NARROW || graph_uses(g, value);
 }
 
 void plan_sweep(struct graph *g)

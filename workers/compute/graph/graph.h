@@ -12,15 +12,16 @@
  * has returned.
  *
  * Regions: what outlives a step has a place that the builder decides by the order of graph_param: parameters lie densely in
- * REGION_PARAMS, their gradients at the same offsets in REGION_GRADS, the optimiser's state likewise. All else is in the
- * planned arena. */
+ * REGION_PARAMS, their gradients at the same offsets in REGION_GRADS, the optimiser's state likewise; REGION_NARROW has those
+ * that products read, rounded to bf16, number by number at the same places. All else is in the planned arena. */
 #pragma once
 #include "core/base/arena.h"
 #include "workers/compute/kernels/backend.h"
 
 enum { VALUE_NONE = -1, GRAPH_NODES_MAX = 65536 };
 
-enum region { REGION_ARENA, REGION_CONST, REGION_PARAMS, REGION_GRADS, REGION_M, REGION_V, REGION_STEP, REGION_COUNT };
+enum region { REGION_ARENA, REGION_CONST, REGION_PARAMS, REGION_GRADS, REGION_M, REGION_V, REGION_STEP, REGION_NARROW,
+              REGION_COUNT };
 
 /* Which part of a step a node belongs to; a run executes the parts it is asked for. */
 enum phase { PHASE_FORWARD = 1, PHASE_EVAL = 2, PHASE_BACKWARD = 4, PHASE_UPDATE = 8 };
@@ -98,6 +99,10 @@ void graph_recompute(struct graph *g);
 
 /* Products of f32 in the nodes so far take their factors in bf16 (OP_BF16), in every phase. */
 void graph_bf16(struct graph *g);
+
+/* After graph_bf16 and graph_recompute, for a backend that has BE_NARROW: results that products, attention and the cells between
+ * them read become bf16 (narrow.c), with casts where a factor stays fp32. */
+void graph_narrow(struct graph *g);
 
 /* Shorter forms for builders. */
 #define GRAPH_INS(...) (const int[]){ __VA_ARGS__ }, sizeof((const int[]){ __VA_ARGS__ }) / sizeof(int)

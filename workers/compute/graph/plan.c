@@ -122,7 +122,8 @@ int plan_find(const struct plan *p, const char *name)
 
 bool plan_print(const struct plan *p, struct buf *out)
 {
-    static const char *const region[REGION_COUNT] = { "arena", "constants", "parameters", "gradients", "m", "v", "step" };
+    static const char *const region[REGION_COUNT] = { "arena", "constants", "parameters", "gradients", "m", "v", "step",
+                                                     "narrow" };
     const struct graph *g = p->graph;
     char text[96];
     bool ok = buf_printf(out, "%12s %12s  %-13s %-28s %s\n", "offset", "bytes", "nodes", "shape", "value");

@@ -12,7 +12,8 @@
  * Properties (declared, tested): SAME_BITS: a row has the same bits in any batch, since a product is one fp32 chain over
  * ascending k per element (vector variants: fused multiply-add), whatever the blocking. DETERMINISTIC: same input, same
  * backend, same bits, for any number of threads: work is split by shape alone and partial sums are added in a fixed order.
- * BF16: products know OP_BF16; FAST_BF16: by instructions that make them faster than those of fp32: `auto` goes by it.
+ * BF16: products know OP_BF16; FAST_BF16: by instructions that make them faster than those of fp32: `auto` goes by it. NARROW:
+ * products, attention and the cells between them take tensors of bf16 (graph_narrow); sums and norms inside stay fp32.
  * avx2 and avx512 agree bit for bit in products, relu_bwd and colsum; elsewhere within the tolerance. Adding an operation: a
  * row of op.def, its loop in ref_int.h, the variants' loops, a line in selftest.c and in the shape test. */
 #pragma once
@@ -142,7 +143,7 @@ struct event;
 
 /* DEVICE: on a card, which a lease must have; it is chosen by name alone, never by "auto". */
 enum backend_property { BE_SAME_BITS = 1, BE_DETERMINISTIC = 2, BE_HOST_MEMORY = 4, BE_DEVICE = 8, BE_BF16 = 16,
-                        BE_FAST_BF16 = 32 };
+                        BE_FAST_BF16 = 32, BE_NARROW = 64 };
 
 struct backend {
     const char *name;

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double ROUNDING = 4e-3;            /* to bf16: half of 2^-8 at most, and as much for what rounds inside */
+
 static size_t count(const struct net_shape *s)
 {
     size_t n = s->rank > 0;
@@ -71,19 +73,29 @@ struct pair {                   /* the same tensor in both types */
     struct tensor f, d;
 };
 
-static bool make_pair(const struct net_shape *s, uint64_t *random, struct pair *ret)
+/* Both hold what the narrower one can. */
+static void set_pair(const struct pair *p, size_t i, float v)
+{
+    if (p->f.type == ELEM_BF16)
+        ((uint16_t *)p->f.ptr)[i] = bf16_of(v);
+    else
+        ((float *)p->f.ptr)[i] = v;
+    ((double *)p->d.ptr)[i] = (double)(p->f.type == ELEM_BF16 ? bf16_to_f32(bf16_of(v)) : v);
+}
+
+static bool make_pair(const struct net_shape *s, bool is_narrow, uint64_t *random, struct pair *ret)
 {
     size_t n = count(s);
     float *f = aligned_alloc(64, (n * sizeof *f + 127) / 64 * 64);
     double *d = aligned_alloc(64, (n * sizeof *d + 127) / 64 * 64);
-    for (size_t i = 0; f && d && i < n; i++) {
-        *random = *random * 6364136223846793005u + 1442695040888963407u;
-        d[i] = (double)(f[i] = (float)((double)(int64_t)(*random >> 11) / (double)(1ll << 52) - 1));
-    }
-    ret->f = tensor_at(NULL, 0, ELEM_F32, s->rank, s->dim);
+    ret->f = tensor_at(NULL, 0, is_narrow ? ELEM_BF16 : ELEM_F32, s->rank, s->dim);
     ret->d = tensor_at(NULL, 0, ELEM_F64, s->rank, s->dim);
     ret->f.ptr = f;
     ret->d.ptr = d;
+    for (size_t i = 0; f && d && i < n; i++) {
+        *random = *random * 6364136223846793005u + 1442695040888963407u;
+        set_pair(ret, i, (float)((double)(int64_t)(*random >> 11) / (double)(1ll << 52) - 1));
+    }
     return f && d;
 }
 
@@ -94,15 +106,18 @@ static void make_forward(const struct net_case *k, struct backend_ctx *ref, stru
     (*backend_ref.kernels)[OP_ATTENTION][ELEM_F64](ref, &call);
     for (int i = 1; i < 3; i++)
         for (size_t j = 0; j < tensor_count(&in[i].d); j++)
-            ((float *)in[i].f.ptr)[j] = (float)((const double *)in[i].d.ptr)[j];
+            set_pair(&in[i], j, (float)((const double *)in[i].d.ptr)[j]);
 }
 
 static enum errc compare(const struct backend *be, const struct net_case *k, const struct pair *out, double tolerance,
                          struct err *e)
 {
     double diff = 0, norm = 0;
+    bool is_narrow = out->f.type == ELEM_BF16;
+    tolerance = is_narrow ? ROUNDING : tolerance;
     for (size_t i = 0; i < tensor_count(&out->f); i++) {
-        double want = ((const double *)out->d.ptr)[i], off = (double)((const float *)out->f.ptr)[i] - want;
+        float got = is_narrow ? bf16_to_f32(((const uint16_t *)out->f.ptr)[i]) : ((const float *)out->f.ptr)[i];
+        double want = ((const double *)out->d.ptr)[i], off = (double)got - want;
         diff += off * off;
         norm += want * want;
     }
@@ -124,11 +139,11 @@ enum errc net_check(const struct backend *be, struct backend_ctx *ctx, struct ba
         const struct net_shape *s = i < 4 ? &k->in[i] : &k->out[i - 4];
         if (!s->rank)
             continue;
-        ok = make_pair(s, &seed, p) && ok;
+        ok = make_pair(s, k->narrow >> i & 1, &seed, p) && ok;
         *(i < 4 ? &f.in[i] : &f.out[i - 4]) = &p->f;
         *(i < 4 ? &d.in[i] : &d.out[i - 4]) = &p->d;
         for (size_t j = 0; ok && i >= 4 && !(k->attr.flags & OP_ACCUMULATE) && j < count(s); j++)
-            ((float *)p->f.ptr)[j] = NAN, ((double *)p->d.ptr)[j] = (double)NAN;
+            set_pair(p, j, NAN);
     }
     enum errc rc = ok ? ERR_OK : FAIL(e, LIMIT, "no memory for the self-test of backend %s", be->name);
     if (ok) {
@@ -137,7 +152,7 @@ enum errc net_check(const struct backend *be, struct backend_ctx *ctx, struct ba
         call_kernel(be, ctx, k->op, &f);
         (*backend_ref.kernels)[k->op][ELEM_F64](ref, &d);
         if (ret_hash)
-            *ret_hash = str_hash(str_n(out[0].f.ptr, count(&k->out[0]) * sizeof(float)));
+            *ret_hash = str_hash(str_n(out[0].f.ptr, count(&k->out[0]) * elem_bytes(out[0].f.type)));
     }
     for (int i = 0; i < 2 && rc == ERR_OK && k->out[i].rank; i++)
         rc = compare(be, k, &out[i], tolerance, e);
@@ -148,8 +163,9 @@ enum errc net_check(const struct backend *be, struct backend_ctx *ctx, struct ba
     return rc;
 }
 
-enum errc net_selftest(const struct backend *be, struct backend_ctx *ctx, struct backend_ctx *ref, struct selftest_faults *f,
-                       struct err *e)
+static enum errc check_all(const struct backend *be, struct backend_ctx *ctx, struct backend_ctx *ref,
+                           size_t (*cases)(const struct net_size *s, struct net_case *ret), struct selftest_faults *f,
+                           struct err *e)
 {
     static const struct net_size sizes[] = {
         { .n = 2, .t = 5, .heads = 2, .kv_heads = 1, .d = 3, .side = 4, .window = 3, .stride = 2, .pad = 1, .in = 6, .out = 5,
@@ -159,9 +175,21 @@ enum errc net_selftest(const struct backend *be, struct backend_ctx *ctx, struct
     };
     struct net_case k[NET_CASES_MAX];
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        for (size_t j = 0, n = net_cases(&sizes[i], k); j < n; j++)
+        for (size_t j = 0, n = cases(&sizes[i], k); j < n; j++)
             if (net_case_runs(be, &k[j]) && selftest_case(f)
                 && net_check(be, ctx, ref, &k[j], i * 100 + j + 1, 1e-5, NULL, e) != ERR_OK)
                 TRY(selftest_fault(f, e));
     return ERR_OK;
+}
+
+enum errc net_selftest(const struct backend *be, struct backend_ctx *ctx, struct backend_ctx *ref, struct selftest_faults *f,
+                       struct err *e)
+{
+    return check_all(be, ctx, ref, net_cases, f, e);
+}
+
+enum errc narrow_selftest(const struct backend *be, struct backend_ctx *ctx, struct backend_ctx *ref, struct selftest_faults *f,
+                          struct err *e)
+{
+    return be->properties & BE_NARROW ? check_all(be, ctx, ref, narrow_cases, f, e) : ERR_OK;
 }

@@ -198,6 +198,8 @@ static enum errc make(struct net *n, struct err *e)
     n->numbers = n->g->param_count;
     if (s->is_bf16 && !s->is_serving)
         graph_bf16(n->g);
+    if (s->is_bf16 && !s->is_serving && (n->be->properties & BE_NARROW))
+        graph_narrow(n->g);
     const struct plan_options o = { s->max_rows, s->max_bytes };
     TRY(plan_new(n->g, n->be, n->ctx, &o, &n->plan, e));
     TRY(run_new(n->plan, n->ctx, &n->run, e));

@@ -11,49 +11,53 @@ enum cell_fn {
     CELL_ADD, CELL_ADD_BIAS, CELL_COPY, CELL_RELU, CELL_RELU_BACK, CELL_GELU, CELL_GELU_BACK, CELL_STANDARDISE
 };
 
-/* out = fn(x, y, z) by number. A vector for the columns has stride 0. is_wide: all are dense and begin at 16 bytes, z is NULL. */
+/* f32, or bf16: what kernels that take both are given (numbers_int.h). */
+struct numbers {
+    void *at;                   /* NULL: none */
+    bool is_narrow;
+};
+
+/* out = fn(x, y, z) by number. A vector for the columns has stride 0. is_wide: all are dense and begin at 16 bytes, z is none;
+ * a vector then has a multiple of eight columns. */
 struct cells_args {
-    const float *x, *y, *z;             /* y, z NULL where fn has no use for them */
-    float *out;
+    struct numbers x, y, z, out;        /* y, z: none where fn has no use for them */
     size_t rows, cols, x_stride, y_stride, z_stride, out_stride;
     enum cell_fn fn;
     bool is_wide;
 };
-struct swiglu_args {            /* dy NULL: forward */
-    const float *x, *dy;
-    float *out;
+struct swiglu_args {            /* dy none: forward */
+    struct numbers x, dy, out;
     size_t rows, cols;
 };
 struct rotary_args {
-    const float *x, *table;
-    float *y;
+    struct numbers x, y;        /* of the same type */
+    const float *table;
     size_t tokens, t, row, heads, d;
     float sign;
 };
 struct dropout_args {
-    const float *x;
+    struct numbers x, y;
     const struct step_scalars *step;
-    float *y;
     size_t n;
     float keep;
     uint32_t below;
     uint64_t stream;
 };
 struct cast_args {
-    const void *x;
-    void *y;
+    struct numbers x, y;
     size_t n;
-    bool is_narrowed;           /* f32 to bf16; else back */
+    bool is_wide;               /* both begin at 16 bytes */
 };
 struct norm_args {              /* shift NULL: from zero (RMS) */
     const float *x, *scale, *shift;
-    float *y;
+    struct numbers y;
     size_t cols, x_stride, y_stride;
     float eps;
     bool is_rms;
 };
 struct norm_back_args {
-    const float *x, *scale, *dy;
+    const float *x, *scale;
+    struct numbers dy;
     float *dx;
     size_t cols, x_stride, dy_stride, dx_stride;
     float eps;
@@ -72,15 +76,14 @@ struct softmax_args {           /* dy NULL: forward; else x holds the results */
     size_t cols, x_stride, dy_stride, y_stride;
 };
 struct argmax_args {
-    const float *x;
+    struct numbers x;
     int32_t *ret;
     size_t cols, stride;
 };
-struct xent_args {              /* dx NULL: the loss alone; step NULL: loss_scale 1 */
-    const float *x;
+struct xent_args {              /* dx none: the loss alone; step NULL: loss_scale 1 */
+    struct numbers x, dx;
     const int32_t *label;
     const struct step_scalars *step;
-    float *dx;
     double *loss;               /* by row */
     size_t rows, cols, x_stride, dx_stride;
 };
@@ -92,8 +95,9 @@ struct differ_args {            /* (x - t)², or with is_sigmoid the cross entro
     size_t rows, cols, x_stride, t_stride, dx_stride;
     bool is_sigmoid;
 };
-struct column_part_args {       /* of `chunk` rows each; dy NULL: Σ x; else Σ dy·(x - mean)·inverse */
-    const float *x, *dy, *moments;
+struct column_part_args {       /* of `chunk` rows each; dy none: Σ x; else Σ dy·(x - mean)·inverse */
+    struct numbers x, dy;
+    const float *moments;
     float *part;
     size_t rows, cols, x_stride, dy_stride, chunk;
 };
@@ -153,6 +157,10 @@ struct product_args {
     float *out;
     size_t m, n, k, a_row, a_col, b_row, b_col, out_stride, batch, a_batch, b_batch, out_batch;
     bool accumulate, relu;
+};
+struct product_narrow_args {    /* a and b are bf16, out is where is_narrow; batches as there */
+    struct product_args p;
+    bool is_narrow;
 };
 struct images {                 /* a window that walks over images x and makes images y */
     size_t n, xh, xw, xc, yh, yw, yc, h, w, stride, pad;

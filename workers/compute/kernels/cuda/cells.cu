@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cells.cu - number by number: sums, activations, gates, rotation, dropout, types.
  *
- * A dense matrix is taken four numbers at a time where all its operands begin at 16 bytes; the formula is one for both ways. */
-#include "workers/compute/kernels/cuda/args.h"
-#include "workers/compute/kernels/cuda/gpu_math.h"
+ * A dense matrix is taken eight numbers at a time where all its operands begin at 16 bytes; the formula is one for both ways.
+ * Each operand is f32 or bf16; what is computed is f32. */
+#include "workers/compute/kernels/cuda/numbers_int.h"
 #define RNG_CALL GPU_CALL
 #include "workers/compute/rng.h"
 
@@ -33,21 +33,20 @@ GPU_KERNEL(cells, struct cells_args, a)
 {
     size_t i = gpu_index(), count = a.rows * a.cols;
     if (a.is_wide) {
-        struct gpu_four x, y;
-        if ((i *= 4) + 4 <= count) {
-            x = gpu_load4(a.x + i);
-            y = a.y ? gpu_load4(a.y + i) : x;
-            for (int l = 0; l < 4; l++)
+        if ((i *= 8) + 8 <= count) {
+            struct eight x = eight_at(a.x, i), y = a.y.at ? eight_at(a.y, a.y_stride ? i : i % a.cols) : x;
+            for (int l = 0; l < 8; l++)
                 x.v[l] = cell_of(a.fn, x.v[l], y.v[l], 0);
-            gpu_store4(a.out + i, x);
+            eight_put(a.out, i, x);
         } else {
             for (; i < count; i++)
-                a.out[i] = cell_of(a.fn, a.x[i], a.y ? a.y[i] : 0, 0);
+                number_put(a.out, i, cell_of(a.fn, number_at(a.x, i), a.y.at ? number_at(a.y, i) : 0, 0));
         }
     } else if (i < count) {
         size_t r = i / a.cols, c = i % a.cols;
-        a.out[r * a.out_stride + c] = cell_of(a.fn, a.x[r * a.x_stride + c], a.y ? a.y[r * a.y_stride + c] : 0,
-                                              a.z ? a.z[r * a.z_stride + c] : 0);
+        number_put(a.out, r * a.out_stride + c,
+                   cell_of(a.fn, number_at(a.x, r * a.x_stride + c), a.y.at ? number_at(a.y, r * a.y_stride + c) : 0,
+                           a.z.at ? number_at(a.z, r * a.z_stride + c) : 0));
     }
 }
 
@@ -57,13 +56,13 @@ GPU_KERNEL(swiglu, struct swiglu_args, a)
     size_t i = gpu_index();
     if (i < a.rows * a.cols) {
         size_t at = i / a.cols * 2 * a.cols + i % a.cols;
-        float v = a.x[at], gate = a.x[at + a.cols], sigma = gpu_sigmoid(v);
-        if (a.dy) {
-            float d = a.dy[i];
-            a.out[at] = d * gate * sigma * (1.0f + v * (1.0f - sigma));
-            a.out[at + a.cols] = d * v * sigma;
+        float v = number_at(a.x, at), gate = number_at(a.x, at + a.cols), sigma = gpu_sigmoid(v);
+        if (a.dy.at) {
+            float d = number_at(a.dy, i);
+            number_put(a.out, at, d * gate * sigma * (1.0f + v * (1.0f - sigma)));
+            number_put(a.out, at + a.cols, d * v * sigma);
         } else {
-            a.out[i] = v * sigma * gate;
+            number_put(a.out, i, v * sigma * gate);
         }
     }
 }
@@ -72,14 +71,14 @@ GPU_KERNEL(swiglu, struct swiglu_args, a)
 GPU_KERNEL(rotary, struct rotary_args, a)
 {
     size_t i = gpu_index(), token = i / a.row, c = i % a.row, half = a.d / 2;
-    const float *x = a.x + token * a.row, *cosine = a.table + token % a.t * a.d;
-    if (token < a.tokens && c >= a.heads * a.d && a.x != a.y)
-        a.y[i] = x[c];
+    const float *cosine = a.table + token % a.t * a.d;
+    if (token < a.tokens && c >= a.heads * a.d && a.x.at != a.y.at)
+        number_put(a.y, i, number_at(a.x, i));
     if (token < a.tokens && c < a.heads * a.d && c % a.d < half) {      /* both of the pair: they may lie over what is read */
         size_t k = c % a.d;
-        float u = x[c], v = x[c + half], s = cosine[half + k] * a.sign;
-        a.y[i] = u * cosine[k] - v * s;
-        a.y[i + half] = v * cosine[k] + u * s;
+        float u = number_at(a.x, i), v = number_at(a.x, i + half), s = cosine[half + k] * a.sign;
+        number_put(a.y, i, u * cosine[k] - v * s);
+        number_put(a.y, i + half, v * cosine[k] + u * s);
     }
 }
 
@@ -89,21 +88,19 @@ GPU_KERNEL(dropout, struct dropout_args, a)
     size_t i = gpu_index() * 4;
     if (i < a.n) {
         struct philox r = philox(a.step->seed, a.stream ^ a.step->counter, i / 4);
-        for (size_t l = 0; l < 4 && i + l < a.n; l++)
-            a.y[i + l] = !a.step->is_training ? a.x[i + l] : r.v[l] < a.below ? 0 : a.x[i + l] * a.keep;
+        for (size_t l = 0; l < 4 && i + l < a.n; l++) {
+            float x = number_at(a.x, i + l);
+            number_put(a.y, i + l, !a.step->is_training ? x : r.v[l] < a.below ? 0 : x * a.keep);
+        }
     }
 }
 
 GPU_KERNEL(cast, struct cast_args, a)
 {
-    size_t i = gpu_index();
-    union gpu_bits32 v;
-    if (i < a.n && a.is_narrowed) {
-        v.f = ((const float *)a.x)[i];
-        bool is_nan = (v.u & 0x7fffffff) > 0x7f800000;
-        ((uint16_t *)a.y)[i] = (uint16_t)(is_nan ? v.u >> 16 | 0x40 : (v.u + 0x7fff + (v.u >> 16 & 1)) >> 16);
-    } else if (i < a.n) {
-        v.u = (uint32_t)((const uint16_t *)a.x)[i] << 16;
-        ((float *)a.y)[i] = v.f;
-    }
+    size_t i = gpu_index() * (a.is_wide ? 8 : 1), end = i + (a.is_wide ? 8 : 1);
+    if (a.is_wide && end <= a.n)
+        eight_put(a.y, i, eight_at(a.x, i));
+    else
+        for (; i < end && i < a.n; i++)
+            number_put(a.y, i, number_at(a.x, i));
 }

@@ -30,7 +30,19 @@ static void matmul(struct backend_ctx *c, const struct op_call *o)
     cuda_launch(c, KERNEL_OF(o, product), over(p.m, TILE), over(p.n, TILE), 1, &p);
 }
 
-static void bmm(struct backend_ctx *c, const struct op_call *o)
+/* Factors that are bf16 in memory; the result is fp32 or bf16. */
+static void matmul_narrow(struct backend_ctx *c, const struct op_call *o)
+{
+    struct mat a = mat_of(o->in[0]), b = mat_of(o->in[1]), out = mat_of(o->out[0]);
+    struct product_narrow_args n = { product_of(o, &a, &b, &out), out.type == ELEM_BF16 };
+    ASSERT(!o->in[2] == !(o->attr.flags & MM_BIAS) && a.type == ELEM_BF16 && b.type == ELEM_BF16);
+    ASSERT(!n.p.accumulate || !n.is_narrow);
+    n.p.bias = o->in[2] ? at(o->in[2]) : NULL;
+    cuda_launch(c, KERNEL_product_narrow, over(n.p.m, TILE), over(n.p.n, TILE), 1, &n);
+}
+
+/* All but the last two dimensions are a batch. */
+static struct product_args bmm_of(const struct op_call *o)
 {
     const struct tensor *a = o->in[0], *b = o->in[1], *y = o->out[0];
     unsigned r = y->rank;
@@ -45,7 +57,20 @@ static void bmm(struct backend_ctx *c, const struct op_call *o)
     p.a_batch = a->dim[r - 2] * a->dim[r - 1];
     p.b_batch = b->dim[r - 2] * b->dim[r - 1];
     p.out_batch = y->dim[r - 2] * y->dim[r - 1];
+    return p;
+}
+
+static void bmm(struct backend_ctx *c, const struct op_call *o)
+{
+    const struct product_args p = bmm_of(o);
     cuda_launch(c, KERNEL_product, over(p.m, TILE), over(p.n, TILE), p.batch, &p);
+}
+
+static void bmm_narrow(struct backend_ctx *c, const struct op_call *o)
+{
+    const struct product_narrow_args n = { bmm_of(o), o->out[0]->type == ELEM_BF16 };
+    ASSERT(o->in[1]->type == ELEM_BF16);
+    cuda_launch(c, KERNEL_product_narrow, over(n.p.m, TILE), over(n.p.n, TILE), n.p.batch, &n);
 }
 
 static struct images images_of(const struct op_attr *a, const struct tensor *x, const struct tensor *y)
@@ -122,6 +147,44 @@ static void attention_bwd(struct backend_ctx *c, const struct op_call *o)
     cuda_launch(c, KERNEL_attention_back_kv, s.t, s.kv, s.n, &kv);
 }
 
+static void convert(struct backend_ctx *c, struct numbers from, struct numbers to, size_t n)
+{
+    const struct cast_args a = { from, to, n, (uintptr_t)from.at % 16 == 0 && (uintptr_t)to.at % 16 == 0 };
+    cuda_launch(c, KERNEL_cast, over(n, a.is_wide ? 2048 : 256), 1, 1, &a);
+}
+
+/* Attention over bf16 in its simple form: through fp32 in scratch memory. */
+static void attention_narrow(struct backend_ctx *c, const struct op_call *o)
+{
+    size_t in = tensor_count(o->in[0]), out = tensor_count(o->out[0]);
+    float *qkv = cuda_scratch(c, ((in + 3) / 4 * 4 + out) * sizeof *qkv), *y = qkv + (in + 3) / 4 * 4;
+    const struct attention_args a = { qkv, y, o->out[1] ? at(o->out[1]) : NULL,
+                                      heads_of(&o->attr, o->in[0], o->out[0], o->out[0]) };
+    ASSERT(o->out[0]->type == ELEM_BF16);
+    convert(c, numbers_at(o->in[0]), (struct numbers){ qkv, false }, in);
+    cuda_launch(c, KERNEL_attention, a.s.t, a.s.heads, a.s.n, &a);
+    convert(c, (struct numbers){ y, false }, numbers_at(o->out[0]), out);
+}
+
+static void attention_bwd_narrow(struct backend_ctx *c, const struct op_call *o)
+{
+    const struct heads s = heads_of(&o->attr, o->in[0], o->in[1], o->in[3]);
+    size_t in = (tensor_count(o->in[0]) + 3) / 4 * 4, out = (tensor_count(o->in[1]) + 3) / 4 * 4;
+    float *qkv = cuda_scratch(c, (2 * in + 2 * out + s.n * s.heads * s.t) * sizeof *qkv), *dqkv = qkv + in, *y = dqkv + in;
+    float *dy = y + out, *mean = dy + out;
+    const struct attention_mean_args m = { y, dy, mean, s };
+    const struct attention_back_q_args q = { qkv, at(o->in[2]), dy, mean, dqkv, s };
+    const struct attention_back_kv_args kv = { qkv, at(o->in[2]), dy, mean, dqkv, s };
+    ASSERT(o->in[1]->type == ELEM_BF16 && o->in[3]->type == ELEM_BF16 && o->out[0]->type == ELEM_BF16);
+    convert(c, numbers_at(o->in[0]), (struct numbers){ qkv, false }, tensor_count(o->in[0]));
+    convert(c, numbers_at(o->in[1]), (struct numbers){ y, false }, tensor_count(o->in[1]));
+    convert(c, numbers_at(o->in[3]), (struct numbers){ dy, false }, tensor_count(o->in[3]));
+    cuda_launch(c, KERNEL_attention_mean, over(s.n * s.heads * s.t, 128), 1, 1, &m);
+    cuda_launch(c, KERNEL_attention_back_q, s.t, s.heads, s.n, &q);
+    cuda_launch(c, KERNEL_attention_back_kv, s.t, s.kv, s.n, &kv);
+    convert(c, (struct numbers){ dqkv, false }, numbers_at(o->out[0]), tensor_count(o->out[0]));
+}
+
 static void pool(struct backend_ctx *c, const struct op_call *o, bool is_max)
 {
     const struct pool_args a = { at(o->in[0]), at(o->out[0]), images_of(&o->attr, o->in[0], o->out[0]), is_max };
@@ -179,3 +242,4 @@ static void groupnorm_scale_bwd(struct backend_ctx *c, const struct op_call *o)
 }
 
 CUDA_NET_OPS(CUDA_DEFINE_NET)
+CUDA_NARROW_NET_OPS(CUDA_DEFINE_NET)

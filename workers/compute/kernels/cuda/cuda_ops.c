@@ -6,18 +6,18 @@
 
 enum { CHUNK_ROWS = 256, CHUNK_NUMBERS = 65536 };
 
-/* Four numbers a thread where every operand is dense and begins at 16 bytes. */
+/* Eight numbers a thread where every operand is dense and begins at 16 bytes. */
 static void cells(struct backend_ctx *c, enum cell_fn fn, const struct mat *x, const struct mat *y, const struct mat *z,
                   const struct mat *out)
 {
-    struct cells_args a = { f32(x), f32(y), f32(z), f32(out), x->rows, x->cols, x->stride, y ? y->stride : 0, z ? z->stride : 0,
-                            out->stride, fn, false };
+    struct cells_args a = { numbers_of(x), numbers_of(y), numbers_of(z), numbers_of(out), x->rows, x->cols, x->stride,
+                            y ? y->stride : 0, z ? z->stride : 0, out->stride, fn, false };
     bool is_vector = y && y->rows == 1 && x->rows > 1;
     if (is_vector)
         a.y_stride = a.z_stride = 0;
-    a.is_wide = !z && !is_vector && is_flat(x) && is_flat(out) && (!y || is_flat(y));
+    a.is_wide = !z && is_flat(x) && is_flat(out) && (!y || is_flat(y)) && (!is_vector || x->cols % 8 == 0);
     size_t count = x->rows * x->cols;
-    cuda_launch(c, KERNEL_cells, over(count, a.is_wide ? 1024 : 256), 1, 1, &a);
+    cuda_launch(c, KERNEL_cells, over(count, a.is_wide ? 2048 : 256), 1, 1, &a);
 }
 
 static void cells_of(struct backend_ctx *c, const struct op_call *o, enum cell_fn fn)
@@ -49,7 +49,7 @@ static void copy(struct backend_ctx *c, const struct op_call *o)
 static void swiglu(struct backend_ctx *c, const struct op_call *o)
 {
     struct mat x = mat_of(o->in[0]), y = mat_of(o->out[0]);
-    const struct swiglu_args a = { f32(&x), NULL, f32(&y), y.rows, y.cols };
+    const struct swiglu_args a = { numbers_of(&x), numbers_of(NULL), numbers_of(&y), y.rows, y.cols };
     ASSERT(x.cols == 2 * y.cols && x.rows == y.rows && is_dense(&x) && is_dense(&y));
     cuda_launch(c, KERNEL_swiglu, over(y.rows * y.cols, 256), 1, 1, &a);
 }
@@ -57,7 +57,7 @@ static void swiglu(struct backend_ctx *c, const struct op_call *o)
 static void swiglu_bwd(struct backend_ctx *c, const struct op_call *o)
 {
     struct mat x = mat_of(o->in[0]), dy = mat_of(o->in[1]), dx = mat_of(o->out[0]);
-    const struct swiglu_args a = { f32(&x), f32(&dy), f32(&dx), dy.rows, dy.cols };
+    const struct swiglu_args a = { numbers_of(&x), numbers_of(&dy), numbers_of(&dx), dy.rows, dy.cols };
     ASSERT(x.cols == 2 * dy.cols && x.rows == dy.rows && dx.cols == x.cols && is_dense(&x) && is_dense(&dy) && is_dense(&dx));
     cuda_launch(c, KERNEL_swiglu, over(dy.rows * dy.cols, 256), 1, 1, &a);
 }
@@ -66,15 +66,15 @@ static void rotary(struct backend_ctx *c, const struct op_call *o)
 {
     const struct tensor *x = o->in[0], *table = o->in[1];
     ASSERT(x->rank == 3 && table->rank == 2 && table->dim[0] >= x->dim[1] && table->dim[1] % 2 == 0);
-    const struct rotary_args a = { at(x), at(table), at(o->out[0]), x->dim[0] * x->dim[1], x->dim[1], x->dim[2], o->attr.heads,
-                                   table->dim[1], o->attr.flags & ROTARY_BACK ? -1.0f : 1.0f };
-    ASSERT(a.heads * a.d <= a.row);
+    const struct rotary_args a = { numbers_at(x), numbers_at(o->out[0]), at(table), x->dim[0] * x->dim[1], x->dim[1], x->dim[2],
+                                   o->attr.heads, table->dim[1], o->attr.flags & ROTARY_BACK ? -1.0f : 1.0f };
+    ASSERT(a.heads * a.d <= a.row && x->type == o->out[0]->type && table->type == ELEM_F32);
     cuda_launch(c, KERNEL_rotary, over(a.tokens * a.row, 256), 1, 1, &a);
 }
 
 static void dropout(struct backend_ctx *c, const struct op_call *o)
 {
-    const struct dropout_args a = { at(o->in[0]), at(o->in[1]), at(o->out[0]), tensor_count(o->in[0]),
+    const struct dropout_args a = { numbers_at(o->in[0]), numbers_at(o->out[0]), at(o->in[1]), tensor_count(o->in[0]),
                                     (float)(1 / (1 - o->attr.rate)), (uint32_t)(o->attr.rate * 0x1p32),
                                     (o->attr.stream + 1) << 40 };
     ASSERT(o->attr.rate >= 0 && o->attr.rate < 1);
@@ -83,15 +83,16 @@ static void dropout(struct backend_ctx *c, const struct op_call *o)
 
 static void cast(struct backend_ctx *c, const struct op_call *o)
 {
-    const struct cast_args a = { at(o->in[0]), at(o->out[0]), tensor_count(o->in[0]), o->in[0]->type == ELEM_F32 };
-    ASSERT(o->out[0]->type == (a.is_narrowed ? ELEM_BF16 : ELEM_F32));
-    cuda_launch(c, KERNEL_cast, over(a.n, 256), 1, 1, &a);
+    struct mat x = mat_of(o->in[0]), y = mat_of(o->out[0]);
+    const struct cast_args a = { numbers_of(&x), numbers_of(&y), tensor_count(o->in[0]), is_flat(&x) && is_flat(&y) };
+    ASSERT(is_dense(&x) && is_dense(&y) && a.x.is_narrow != a.y.is_narrow);
+    cuda_launch(c, KERNEL_cast, over(a.n, a.is_wide ? 2048 : 256), 1, 1, &a);
 }
 
 static void norm(struct backend_ctx *c, const struct op_call *o, const struct tensor *shift)
 {
     struct mat x = mat_of(o->in[0]), y = mat_of(o->out[0]);
-    const struct norm_args a = { f32(&x), at(o->in[1]), shift ? at(shift) : NULL, f32(&y), x.cols, x.stride, y.stride,
+    const struct norm_args a = { f32(&x), at(o->in[1]), shift ? at(shift) : NULL, numbers_of(&y), x.cols, x.stride, y.stride,
                                  (float)o->attr.eps, !shift };
     ASSERT(x.rows == y.rows && x.cols == y.cols && tensor_count(o->in[1]) == x.cols && (!shift || tensor_count(shift) == x.cols));
     cuda_launch(c, KERNEL_norm, x.rows, 1, 1, &a);
@@ -103,7 +104,7 @@ static void rmsnorm(struct backend_ctx *c, const struct op_call *o) { norm(c, o,
 static void norm_back(struct backend_ctx *c, const struct op_call *o, bool is_rms)
 {
     struct mat x = mat_of(o->in[0]), dy = mat_of(o->in[2]), dx = mat_of(o->out[0]);
-    const struct norm_back_args a = { f32(&x), at(o->in[1]), f32(&dy), f32(&dx), x.cols, x.stride, dy.stride, dx.stride,
+    const struct norm_back_args a = { f32(&x), at(o->in[1]), numbers_of(&dy), f32(&dx), x.cols, x.stride, dy.stride, dx.stride,
                                       (float)o->attr.eps, is_rms };
     ASSERT(x.rows == dx.rows && x.cols == dx.cols && dy.rows == x.rows && tensor_count(o->in[1]) == x.cols);
     cuda_launch(c, KERNEL_norm_back, x.rows, 1, 1, &a);
@@ -131,7 +132,7 @@ static void softmax_bwd(struct backend_ctx *c, const struct op_call *o)
 static void argmax(struct backend_ctx *c, const struct op_call *o)
 {
     struct mat x = mat_of(o->in[0]);
-    const struct argmax_args a = { f32(&x), at(o->out[0]), x.cols, x.stride };
+    const struct argmax_args a = { numbers_of(&x), at(o->out[0]), x.cols, x.stride };
     ASSERT(tensor_count(o->out[0]) == x.rows && o->out[0]->type == ELEM_I32);
     cuda_launch(c, KERNEL_argmax, x.rows, 1, 1, &a);
 }
@@ -148,8 +149,8 @@ static void softmax_xent(struct backend_ctx *c, const struct op_call *o)
 {
     struct mat x = mat_of(o->in[0]), d = o->out[1] ? mat_of(o->out[1]) : x;
     double *part = cuda_scratch(c, x.rows * sizeof *part);
-    const struct xent_args a = { f32(&x), at(o->in[1]), o->in[2] ? at(o->in[2]) : NULL, o->out[1] ? f32(&d) : NULL, part, x.rows,
-                                 x.cols, x.stride, d.stride };
+    const struct xent_args a = { numbers_of(&x), numbers_of(o->out[1] ? &d : NULL), at(o->in[1]),
+                                 o->in[2] ? at(o->in[2]) : NULL, part, x.rows, x.cols, x.stride, d.stride };
     ASSERT(tensor_count(o->in[1]) == x.rows && o->in[1]->type == ELEM_I32);
     cuda_launch(c, KERNEL_xent, x.rows, 1, 1, &a);
     total(c, part, x.rows, o->out[0], false);
@@ -181,8 +182,8 @@ static void columns(struct backend_ctx *c, const struct op_call *o, const struct
         ASSERT(dy->rows == x->rows && dy->cols == x->cols);
         cuda_launch(c, KERNEL_moments, x->rows, 1, 1, &m);
     }
-    const struct column_part_args a = { f32(x), f32(dy), moments, part, x->rows, x->cols, x->stride, dy ? dy->stride : 0,
-                                        CHUNK_ROWS };
+    const struct column_part_args a = { numbers_of(x), numbers_of(dy), moments, part, x->rows, x->cols, x->stride,
+                                        dy ? dy->stride : 0, CHUNK_ROWS };
     const struct column_end_args b = { part, f32(&out), parts, x->cols, o->attr.flags & OP_ACCUMULATE };
     cuda_launch(c, KERNEL_column_part, over(x->cols, 128), parts, 1, &a);
     cuda_launch(c, KERNEL_column_end, over(x->cols, 128), 1, 1, &b);
@@ -264,4 +265,4 @@ static void sgd(struct backend_ctx *c, const struct op_call *o)
 CUDA_OPS(CUDA_DEFINE)
 #define ROW(NAME, name, type) [OP_##NAME][type] = k_##name,
 #define NET_ROW(NAME, name, type) [OP_##NAME][type] = cuda_##name,
-kernel_table cuda_kernels = { CUDA_OPS(ROW) CUDA_NET_OPS(NET_ROW) [OP_CAST][ELEM_BF16] = k_cast };
+kernel_table cuda_kernels = { CUDA_OPS(ROW) CUDA_NARROW_OPS(ROW) CUDA_NET_OPS(NET_ROW) CUDA_NARROW_NET_OPS(NET_ROW) };

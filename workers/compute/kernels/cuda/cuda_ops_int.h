@@ -13,6 +13,16 @@ static inline float *f32(const struct mat *m)
 {
     return m ? (float *)(uintptr_t)((gpu_ptr)(uintptr_t)m->buf->handle + m->offset_bytes) : NULL;
 }
+static inline struct numbers numbers_of(const struct mat *m)
+{
+    ASSERT(!m || m->type == ELEM_F32 || m->type == ELEM_BF16);
+    return (struct numbers){ f32(m), m && m->type == ELEM_BF16 };
+}
+static inline struct numbers numbers_at(const struct tensor *t)
+{
+    ASSERT(t->type == ELEM_F32 || t->type == ELEM_BF16);
+    return (struct numbers){ at(t), t->type == ELEM_BF16 };
+}
 static inline bool is_dense(const struct mat *m)
 {
     return m->rows == 1 || m->stride == m->cols;
@@ -38,6 +48,16 @@ static inline size_t over(size_t n, size_t each)
     ROW(MSE, mse, ELEM_F32) ROW(SIGMOID_XENT, sigmoid_xent, ELEM_F32) ROW(COLSUM, colsum, ELEM_F32)                         \
     ROW(SUMSQ, sumsq, ELEM_F32) ROW(CLIP, clip, ELEM_F64) ROW(EMBED, embed, ELEM_F32) ROW(EMBED_BWD, embed_bwd, ELEM_F32)   \
     ROW(ADAMW, adamw, ELEM_F32) ROW(SGD, sgd, ELEM_F32)
+/* Those of the list above and below whose key may be bf16, too. */
+#define CUDA_NARROW_OPS(ROW)                                                                                                \
+    ROW(ADD_BIAS, add_bias, ELEM_BF16) ROW(ADD, add, ELEM_BF16) ROW(COPY, copy, ELEM_BF16) ROW(RELU, relu, ELEM_BF16)       \
+    ROW(RELU_BWD, relu_bwd, ELEM_BF16) ROW(GELU, gelu, ELEM_BF16) ROW(GELU_BWD, gelu_bwd, ELEM_BF16)                        \
+    ROW(SWIGLU, swiglu, ELEM_BF16) ROW(SWIGLU_BWD, swiglu_bwd, ELEM_BF16) ROW(ROTARY, rotary, ELEM_BF16)                    \
+    ROW(DROPOUT, dropout, ELEM_BF16) ROW(CAST, cast, ELEM_BF16) ROW(ARGMAX, argmax, ELEM_BF16)                              \
+    ROW(SOFTMAX_XENT, softmax_xent, ELEM_BF16) ROW(COLSUM, colsum, ELEM_BF16)
+#define CUDA_NARROW_NET_OPS(ROW)                                                                                            \
+    ROW(MATMUL, matmul_narrow, ELEM_BF16) ROW(BMM, bmm_narrow, ELEM_BF16) ROW(ATTENTION, attention_narrow, ELEM_BF16)       \
+    ROW(ATTENTION_BWD, attention_bwd_narrow, ELEM_BF16)
 #define CUDA_NET_OPS(ROW)                                                                                                   \
     ROW(MATMUL, matmul, ELEM_F32) ROW(BMM, bmm, ELEM_F32) ROW(CONV2D, conv2d, ELEM_F32)                                     \
     ROW(CONV2D_BWD_X, conv2d_bwd_x, ELEM_F32) ROW(CONV2D_BWD_W, conv2d_bwd_w, ELEM_F32)                                     \
@@ -63,3 +83,4 @@ static inline size_t over(size_t n, size_t each)
     }
 #define CUDA_DECLARE_NET(NAME, name, type) void cuda_##name(struct backend_ctx *c, const struct op_call *o);
 CUDA_NET_OPS(CUDA_DECLARE_NET)
+CUDA_NARROW_NET_OPS(CUDA_DECLARE_NET)

@@ -5,8 +5,7 @@
  * Threads take the columns in steps of the block; partial sums fold in one order (gpu_block_fold). A row is read again from cache
  * rather than kept: any number of columns will do. Results may lie over the input: a thread writes only what it alone reads,
  * after the block's last fold. */
-#include "workers/compute/kernels/cuda/args.h"
-#include "workers/compute/kernels/cuda/gpu_math.h"
+#include "workers/compute/kernels/cuda/numbers_int.h"
 
 /* Mean and 1/√(var + eps) of a row, in every thread. */
 GPU_CALL float row_mean(const float *x, size_t n, float eps, bool is_rms, float *room, float *ret_inverse)
@@ -30,9 +29,10 @@ GPU_KERNEL(norm, struct norm_args, a)
     GPU_SHARED(float, room, GPU_WARP);
     struct gpu_place p = gpu_place();
     const float *x = a.x + p.block[0] * a.x_stride;
-    float *y = a.y + p.block[0] * a.y_stride, inverse, mean = row_mean(x, a.cols, a.eps, a.is_rms, room, &inverse);
+    struct numbers y = numbers_from(a.y, p.block[0] * a.y_stride);
+    float inverse, mean = row_mean(x, a.cols, a.eps, a.is_rms, room, &inverse);
     for (size_t j = p.thread; j < a.cols; j += p.threads)
-        y[j] = (x[j] - mean) * inverse * a.scale[j] + (a.shift ? a.shift[j] : 0);
+        number_put(y, j, (x[j] - mean) * inverse * a.scale[j] + (a.shift ? a.shift[j] : 0));
 }
 
 /* With z = (x - mean)·inverse and g = dy·scale: dx = inverse·(g - mean(g) - z·mean(g·z)). */
@@ -40,17 +40,19 @@ GPU_KERNEL(norm_back, struct norm_back_args, a)
 {
     GPU_SHARED(float, room, GPU_WARP);
     struct gpu_place p = gpu_place();
-    const float *x = a.x + p.block[0] * a.x_stride, *dy = a.dy + p.block[0] * a.dy_stride;
+    const float *x = a.x + p.block[0] * a.x_stride;
+    struct numbers dy = numbers_from(a.dy, p.block[0] * a.dy_stride);
     float *dx = a.dx + p.block[0] * a.dx_stride, inverse, mean = row_mean(x, a.cols, a.eps, a.is_rms, room, &inverse);
     float g = 0, gz = 0;
     for (size_t j = p.thread; j < a.cols; j += p.threads) {
-        g += dy[j] * a.scale[j];
-        gz += dy[j] * a.scale[j] * (x[j] - mean) * inverse;
+        float d = number_at(dy, j) * a.scale[j];
+        g += d;
+        gz += d * (x[j] - mean) * inverse;
     }
     g = gpu_block_fold(g, room, false) / (float)a.cols;
     gz = gpu_block_fold(gz, room, false) / (float)a.cols;
     for (size_t j = p.thread; j < a.cols; j += p.threads)
-        dx[j] = inverse * (dy[j] * a.scale[j] - (a.is_rms ? 0 : g) - (x[j] - mean) * inverse * gz);
+        dx[j] = inverse * (number_at(dy, j) * a.scale[j] - (a.is_rms ? 0 : g) - (x[j] - mean) * inverse * gz);
 }
 
 GPU_KERNEL(moments, struct moments_args, a)
@@ -65,15 +67,15 @@ GPU_KERNEL(moments, struct moments_args, a)
 }
 
 /* The largest of a row and Σ exp(x - largest), in every thread. */
-GPU_CALL float row_top(const float *x, size_t n, float *room, float *ret_sum)
+GPU_CALL float row_top(struct numbers x, size_t n, float *room, float *ret_sum)
 {
     struct gpu_place p = gpu_place();
     float top = -__builtin_inff(), sum = 0;
     for (size_t j = p.thread; j < n; j += p.threads)
-        top = x[j] > top ? x[j] : top;
+        top = number_at(x, j) > top ? number_at(x, j) : top;
     top = gpu_block_fold(top, room, true);
     for (size_t j = p.thread; j < n; j += p.threads)
-        sum += gpu_exp(x[j] - top);
+        sum += gpu_exp(number_at(x, j) - top);
     *ret_sum = gpu_block_fold(sum, room, false);
     return top;
 }
@@ -89,7 +91,8 @@ GPU_KERNEL(softmax, struct softmax_args, a)
             sum += x[j] * dy[j];
         sum = gpu_block_fold(sum, room, false);
     } else {
-        top = row_top(x, a.cols, room, &sum);
+        struct numbers row = { (void *)x, false };
+        top = row_top(row, a.cols, room, &sum);
     }
     for (size_t j = p.thread; j < a.cols; j += p.threads)
         y[j] = dy ? x[j] * (dy[j] - sum) : gpu_exp(x[j] - top) / sum;
@@ -101,12 +104,12 @@ GPU_KERNEL(argmax, struct argmax_args, a)
     GPU_SHARED(float, value, 128);
     GPU_SHARED(int32_t, place, 128);
     struct gpu_place p = gpu_place();
-    const float *x = a.x + p.block[0] * a.stride;
+    struct numbers x = numbers_from(a.x, p.block[0] * a.stride);
     int32_t best = 0;
     for (size_t j = p.thread; j < a.cols; j += p.threads)
-        if (x[j] > x[best])
+        if (number_at(x, j) > number_at(x, (size_t)best))
             best = (int32_t)j;
-    value[p.thread] = x[best];
+    value[p.thread] = number_at(x, (size_t)best);
     place[p.thread] = best;
     GPU_BARRIER();
     for (unsigned by = p.threads / 2; by; by /= 2) {
@@ -128,17 +131,19 @@ GPU_KERNEL(xent, struct xent_args, a)
 {
     GPU_SHARED(float, room, GPU_WARP);
     struct gpu_place p = gpu_place();
-    const float *x = a.x + p.block[0] * a.x_stride;
+    struct numbers x = numbers_from(a.x, p.block[0] * a.x_stride);
     size_t label = (size_t)a.label[p.block[0]];
-    float sum, top = row_top(x, a.cols, room, &sum), picked = x[label];
+    float sum, top = row_top(x, a.cols, room, &sum), picked = number_at(x, label);
     double weight = (a.step ? a.step->loss_scale : 1.0) / (double)a.rows;
     GPU_BARRIER();                      /* everybody has read the picked one */
     if (p.thread == 0)
         a.loss[p.block[0]] = (double)top + gpu_log((double)sum) - (double)picked;
-    if (a.dx) {
-        float *dx = a.dx + p.block[0] * a.dx_stride;
-        for (size_t j = p.thread; j < a.cols; j += p.threads)
-            dx[j] = (float)(((double)(gpu_exp(x[j] - top) / sum) - (j == label ? 1.0 : 0.0)) * weight);
+    if (a.dx.at) {
+        struct numbers dx = numbers_from(a.dx, p.block[0] * a.dx_stride);
+        for (size_t j = p.thread; j < a.cols; j += p.threads) {
+            double share = (double)(gpu_exp(number_at(x, j) - top) / sum) - (j == label ? 1.0 : 0.0);
+            number_put(dx, j, (float)(share * weight));
+        }
     }
 }
 

@@ -3,8 +3,7 @@
  *
  * Two steps: blocks add up pieces that the shape alone cuts, then one block adds the pieces in ascending order. No atomics, so
  * the bits are the same in every run. */
-#include "workers/compute/kernels/cuda/args.h"
-#include "workers/compute/kernels/cuda/gpu_math.h"
+#include "workers/compute/kernels/cuda/numbers_int.h"
 
 /* block: 128 columns by a chunk of rows. */
 GPU_KERNEL(column_part, struct column_part_args, a)
@@ -14,8 +13,8 @@ GPU_KERNEL(column_part, struct column_part_args, a)
     float sum = 0;
     if (j < a.cols) {
         for (size_t i = from; i < end && i < a.rows; i++) {
-            float x = a.x[i * a.x_stride + j];
-            sum += a.dy ? a.dy[i * a.dy_stride + j] * (x - a.moments[2 * i]) * a.moments[2 * i + 1] : x;
+            float x = number_at(a.x, i * a.x_stride + j);
+            sum += a.dy.at ? number_at(a.dy, i * a.dy_stride + j) * (x - a.moments[2 * i]) * a.moments[2 * i + 1] : x;
         }
         a.part[p.block[1] * a.cols + j] = sum;
     }

@@ -139,7 +139,8 @@ static void test_outside(void **st)
     struct tensor x = vector_of(b, N), y = x;
     y.offset_bytes = N * sizeof(float);
     float *at = (float *)b->handle;
-    const struct cells_args a = { .x = at, .out = at + N, .rows = 1, .cols = N, .x_stride = N, .out_stride = N, .fn = CELL_COPY };
+    const struct cells_args a = { .x = { at, false }, .out = { at + N, false }, .rows = 1, .cols = N, .x_stride = N,
+                                  .out_stride = N, .fn = CELL_COPY };
     int status;
     for (int is_short = 0; is_short < 2; is_short++) {
         x.dim[1] = is_short ? N - 8 : N;

@@ -67,8 +67,8 @@ static float *steps(const struct backend *be, const struct train_job *job, struc
     return steps_of(be, job, shape, false, false, ret_count);
 }
 
-/* Factors in bf16, on tensor cores: far nearer to the reference's with such factors than to fp32. Sums that differ in their last
- * bits round to other factors here and there, and AdamW takes a step for a sign. */
+/* In bf16, activations too, where the reference has factors alone: AdamW takes a step for a sign, so small gradients that round
+ * to the other side show (test_cuda_narrow.c judges gradients). */
 static void compare_half(const char *name, const struct train_job *job, struct net_shape shape, const float *fp32)
 {
     size_t n;
@@ -86,7 +86,7 @@ static void compare_half(const char *name, const struct train_job *job, struct n
         norm += pow((double)want[i], 2);
     }
     print_message("%-8s bf16: off by %.1e of their norm, from fp32 %.1e\n", name, sqrt(off / norm), sqrt(from_fp32 / norm));
-    assert_true(sqrt(off / norm) < 5e-3 && from_fp32 > 25 * off);
+    assert_true(sqrt(off / norm) < 4e-2 && from_fp32 > 1e-6 * norm);
     assert_memory_equal(got[0], got[1], n * sizeof(float));    /* also made again, in the other order */
     free(want), free(got[0]), free(got[1]);
 }

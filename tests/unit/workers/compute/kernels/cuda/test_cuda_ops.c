@@ -43,25 +43,26 @@ static void test_nets_in_both_orders(void **st)
     struct backend_ctx *c = kit_emu(), *ref;
     struct net_case k[NET_CASES_MAX];
     struct err e;
-    size_t ran = 0;
+    size_t ran = 0, ran_narrow = 0;
     assert_int_equal(backend_ref.open(&backend_ref, NULL, &ref, &e), ERR_OK);
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        for (size_t j = 0, n = net_cases(&sizes[i], k); j < n; j++) {
+    for (size_t i = 0; i < 2 * (sizeof sizes / sizeof *sizes); i++)
+        for (size_t j = 0, n = (i % 2 ? narrow_cases : net_cases)(&sizes[i / 2], k); j < n; j++) {
             uint64_t hash[2];
             if (!net_case_runs(&backend_cuda_emu, &k[j]))
                 continue;
             for (int descends = 0; descends < 2; descends++) {
                 emu_set_descending(descends);
                 if (net_check(&backend_cuda_emu, c, ref, &k[j], i * 64 + j + 1, 1e-5, &hash[descends], &e) != ERR_OK)
-                    fail_msg("size %zu: %s (%s)", i, e.msg, emu_report());
+                    fail_msg("size %zu: %s (%s)", i / 2, e.msg, emu_report());
                 kit_quiet();
             }
             emu_set_descending(false);
             if (hash[0] != hash[1])
-                fail_msg("size %zu: %s has other bits in the other order", i, op_name(k[j].op));
-            ran++;
+                fail_msg("size %zu: %s has other bits in the other order", i / 2, op_name(k[j].op));
+            *(i % 2 ? &ran_narrow : &ran) += 1;
         }
     assert_int_equal(ran, 27 * sizeof sizes / sizeof *sizes);      /* all of the table but the two of DEPTHWISE */
+    assert_int_equal(ran_narrow, 28 * sizeof sizes / sizeof *sizes);
     backend_ref.close(ref);
     kit_close(c);
 }
@@ -203,6 +204,51 @@ static void test_cast(void **st)
     kit_close(c);
 }
 
+/* A loss of logits in bf16: its gradient is bf16 too, in a place of its own or over the logits. */
+static void test_narrow_loss(void **st)
+{
+    (void)st;
+    enum { ROWS = 5, COLS = 301, N = ROWS * COLS };
+    struct backend_ctx *c = kit_emu(), *ref;
+    struct err e;
+    float *x = numbers(N, 4);
+    uint16_t half[N], got[N];
+    double wide[N], want[N], loss, want_loss, off = 0, norm = 0;
+    int32_t label[ROWS] = { 0, 300, 7, 150, 64 }, best[ROWS], want_best[ROWS];
+    for (int i = 0; i < N; i++)
+        wide[i] = (double)bf16_to_f32(half[i] = bf16_of(3 * x[i]));
+    assert_int_equal(backend_ref.open(&backend_ref, NULL, &ref, &e), ERR_OK);
+    struct mat H = mat_host(half, ELEM_BF16, ROWS, COLS), G = mat_host(got, ELEM_BF16, ROWS, COLS);
+    struct mat W = mat_host(wide, ELEM_F64, ROWS, COLS), D = mat_host(want, ELEM_F64, ROWS, COLS);
+    struct mat L = mat_host(label, ELEM_I32, ROWS, 1), A = mat_host(best, ELEM_I32, ROWS, 1);
+    struct mat B = mat_host(want_best, ELEM_I32, ROWS, 1);
+    loss = call_loss(&backend_cuda_emu, c, OP_SOFTMAX_XENT, &H, &L, &G);
+    want_loss = call_loss(&backend_ref, ref, OP_SOFTMAX_XENT, &W, &L, &D);
+    for (int i = 0; i < N; i++) {
+        off += pow((double)bf16_to_f32(got[i]) - want[i], 2);
+        norm += want[i] * want[i];
+    }
+    assert_true(off < 1.6e-5 * norm && fabs(loss - want_loss) < 1e-5 * want_loss);
+    call_unary(&backend_cuda_emu, c, OP_ARGMAX, &H, &A);
+    call_unary(&backend_ref, ref, OP_ARGMAX, &W, &B);
+    assert_memory_equal(best, want_best, sizeof best);
+    struct buffer *room = backend_cuda_emu.alloc(c, sizeof half), *sum = backend_cuda_emu.alloc(c, sizeof loss);
+    struct buffer *labels = backend_cuda_emu.alloc(c, sizeof label);
+    struct tensor t = tensor_at(room, 0, ELEM_BF16, 2, (size_t[]){ ROWS, COLS }), s = tensor_at(sum, 0, ELEM_F64, 1,
+                                                                                              (size_t[]){ 1 });
+    struct tensor l = tensor_at(labels, 0, ELEM_I32, 1, (size_t[]){ ROWS });
+    backend_cuda_emu.put(c, QUEUE_COMPUTE, room, 0, half, sizeof half);
+    backend_cuda_emu.put(c, QUEUE_COMPUTE, labels, 0, label, sizeof label);
+    (*backend_cuda_emu.kernels)[OP_SOFTMAX_XENT][ELEM_BF16](c, &(struct op_call){ .in = { &t, &l }, .out = { &s, &t } });
+    backend_cuda_emu.get(c, QUEUE_COMPUTE, room, 0, half, sizeof half);
+    assert_int_equal(backend_cuda_emu.sync(c, &e), ERR_OK);
+    assert_memory_equal(half, got, sizeof half);
+    backend_cuda_emu.free(c, room), backend_cuda_emu.free(c, sum), backend_cuda_emu.free(c, labels);
+    free(x);
+    backend_ref.close(ref);
+    kit_close(c);
+}
+
 /* What this backend lacks is refused by name before anything runs. */
 static void test_lacking(void **st)
 {
@@ -219,6 +265,7 @@ int main(void)
         cmocka_unit_test(test_selftest),   cmocka_unit_test(test_nets_in_both_orders), cmocka_unit_test(test_batch_invariant),
         cmocka_unit_test(test_embedding),  cmocka_unit_test(test_dropout),             cmocka_unit_test(test_clip_and_skip),
         cmocka_unit_test(test_cast),       cmocka_unit_test(test_lacking),
+        cmocka_unit_test(test_narrow_loss),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
