@@ -7,12 +7,14 @@
  * products TOKENS WIDTH WORDS    all of a step of GPT-2: forward and both gradients
  * attention B T HEADS D          causal; the backward form counts five products of which two are made again
  * gpt LAYERS WIDTH HEADS T B     whole steps; FALAJ_GPU_PROFILE: and each operation's share
- * cnn SIDE CHANNELS B | mlp IN HIDDEN B */
+ * cnn SIDE CHANNELS B | mlp IN HIDDEN B
+ * energy LAYERS WIDTH HEADS T B  joules of gpt's steps by the card's counter and by its power
+ * tune LAYERS WIDTH HEADS T B ACCUMULATE | data … B
+ * grads LAYERS WIDTH HEADS T B | curve … STEPS   what PyTorch is to get, too (gpu_learn.c) */
 #include "tests/bench/training/gpu_kit.h"
 
 double budget_s;
 size_t arg[GPU_ARGS];
-const char *folder;
 struct backend_ctx *ctx;
 struct err failure;
 
@@ -22,6 +24,8 @@ int main(int argc, char **argv)
         { "check", stage_check, 1 },         { "copy", stage_copy, 1 }, { "product", stage_product, 3 },
         { "products", stage_products, 3 },   { "attention", stage_attention, 4 },
         { "gpt", stage_gpt, 5 },             { "cnn", stage_cnn, 3 },   { "mlp", stage_mlp, 3 },
+        { "energy", stage_energy, 5 },       { "grads", stage_grads, 5 }, { "curve", stage_curve, 6 },
+        { "tune", stage_tune, 6 },           { "data", stage_data, 5 },
     };
     for (size_t i = 0; argc >= 3 && i < sizeof stages / sizeof *stages; i++) {
         if (strcmp(argv[1], stages[i].name) || argc > 3 + stages[i].args || (argc < 3 + stages[i].args && i))
@@ -35,6 +39,9 @@ int main(int argc, char **argv)
         BACKEND.close(ctx);
         return 0;
     }
-    fprintf(stderr, "usage: bench_gpu check|copy|product|products|attention|gpt|cnn|mlp SECONDS [NUMBER...]\n");
+    fprintf(stderr, "usage: bench_gpu STAGE SECONDS [NUMBER...]; stages:");
+    for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
+        fprintf(stderr, " %s", stages[i].name);
+    fprintf(stderr, "\n");
     return 2;
 }

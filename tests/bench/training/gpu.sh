@@ -9,7 +9,8 @@
 #   tests/bench/training/gpu.sh --emulated BIN     all stages at toy size over the form that runs on the processor; keeps nothing
 #   … --only NAME,NAME…                            these stages alone, in this order; --list names them
 #
-# Stages stand by worth, so that what is cut is the end. A stage that fails is a line with its reason, and the next one runs.
+# Stages (gpu.sh --list) stand by worth, so that what is cut is the end; gates are check, grads, curve. A stage that fails is a
+# line with its reason, and the next one runs.
 # FALAJ_GPU_SECONDS: less than 540. FALAJ_GPU_COMMIT: where there is no git. Lines go to figures.jsonl beside this script, or
 # into the folder $OUT, with every stage's words on standard error. Exit status: 0 all ran, 1 one failed, 3 no card.
 set -uo pipefail
@@ -20,7 +21,7 @@ here=tests/bench/training
 began=$SECONDS
 most=${FALAJ_GPU_SECONDS:-540}
 emulated='' pack='' bin='' failed=0 only='' versions='' has_torch=''
-all=(check copy products attention gpt ceilings torch gpt350 mlp cnn fp32 memcheck racecheck)
+all=(check copy products attention gpt ceilings torch gpt350 grads curve mlp cnn energy tune data fp32 memcheck racecheck)
 while (($#)); do
     case $1 in
     --emulated) emulated=1 bin=${2:?--emulated needs the program} && shift ;;
@@ -29,7 +30,7 @@ while (($#)); do
     --with) bin=${2:?--with needs the file that --pack made} && shift ;;
     --only) only=${2:?--only needs names of stages} && shift ;;
     --list) printf '%s\n' "${all[@]}" && exit 0 ;;
-    *) sed -n '3,16s/^# \{0,1\}//p' "$0" && exit 2 ;;
+    *) sed -n '3,17s/^# \{0,1\}//p' "$0" && exit 2 ;;
     esac
     shift
 done
@@ -118,9 +119,29 @@ stage_mlp() {
 }
 stage_cnn() {
     # shellcheck disable=SC2046
-    FALAJ_GPU_PROFILE=$(size 1 '') FALAJ_GPU_BF16=1 bench 40 cnn "$(size 1.5 0.01)" $(size '32 64 128' '6 8 2')
+    FALAJ_GPU_PROFILE=$(size 1 '') FALAJ_GPU_BF16=1 bench 40 cnn "$(size 1.5 0.01)" $(size '32 64 128' '6 4 1')
     beside 90 cnn
 }
+# learn STAGE GATES LIMIT NUMBERS…: by us, then by PyTorch from the same files, and whether both come to the same.
+learn() {
+    local stage=$1 gates=$2 limit=$3
+    shift 3
+    rm -rf "$work/learnt" && mkdir "$work/learnt"
+    FALAJ_GPU_FOLDER=$work/learnt bench "$limit" "$stage" 1 "$@" || return
+    [[ -n $emulated || -z $has_torch ]] || run "$limit" "$stage" python3 $here/gpu_gates.py "$gates" "$work/learnt" "${@:1:5}"
+}
+# shellcheck disable=SC2046
+stage_grads() { learn grads grads,file 60 $(size '12 768 12 256 2' '1 16 2 9 2'); }
+stage_curve() {
+    # shellcheck disable=SC2046
+    learn curve curve 60 $(size '6 384 6 256 16 200' '1 16 2 9 1 4')
+    [[ -n $emulated ]] || learn curve curve 60 12 768 12 256 4 200
+}
+stage_energy() { [[ -n $emulated ]] || FALAJ_GPU_BF16=1 bench 40 energy 11 12 768 12 1024 32; }
+# shellcheck disable=SC2046
+stage_tune() { bench 60 tune 1 $(size '6 384 6 256 8 8' '1 16 2 9 1 1'); }
+# shellcheck disable=SC2046
+stage_data() { bench 40 data 1 $(size '12 768 12 1024 32' '1 16 2 9 1'); }
 stage_fp32() {
     if [[ -n $emulated ]]; then
         bench 60 gpt 0.01 1 16 2 9 2

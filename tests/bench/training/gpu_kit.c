@@ -96,3 +96,19 @@ const char *type_name(enum elem t)
 {
     return t == ELEM_BF16 ? "bf16" : "f32";
 }
+
+char *bench_text(size_t *ret_n)
+{
+    static const char *const files[] = { "CHANGELOG.md", "docs/performance.md", "docs/ARCHITECTURE.md" };
+    enum { TEXT_MOST = 4 << 20 };
+    char *text = malloc(TEXT_MOST);
+    size_t n = 0;
+    for (size_t i = 0; text && i < sizeof files / sizeof *files; i++) {
+        FILE *f = fopen(files[i], "re");
+        n += f ? fread(text + n, 1, TEXT_MOST - n, f) : 0;
+        if (f)
+            fclose(f);
+    }
+    *ret_n = n;
+    return text;
+}

@@ -26,7 +26,6 @@ enum { WARM = 2, ROUNDS = 7, STEPS_LEAST = 8, PROFILE_STEPS = 3 };
 enum { GPU_ARGS = 6 };
 extern double budget_s;                     /* of one figure */
 extern size_t arg[GPU_ARGS];                /* numbers of the command line; 0: not given */
-extern const char *folder;                  /* for files; NULL: none was named */
 extern struct backend_ctx *ctx;
 extern struct err failure;
 
@@ -48,6 +47,8 @@ double seconds_of(const char *stage, void (*call)(void *), void *with);
 /* FALAJ_GPU_BF16: bf16 is asked for. */
 bool is_half(void);
 const char *type_name(enum elem t);
+/* Documents of the repository, whose folder is the current one; free it. */
+char *bench_text(size_t *ret_n);
 
 void stage_check(void);
 void stage_copy(void);
@@ -57,3 +58,8 @@ void stage_attention(void);
 void stage_gpt(void);
 void stage_cnn(void);
 void stage_mlp(void);
+void stage_energy(void);
+void stage_grads(void);
+void stage_curve(void);
+void stage_tune(void);
+void stage_data(void);

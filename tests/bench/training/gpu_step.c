@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_step.c - whole steps of gpt, cnn and mlp: items a second, share of the card's peak, launches, the device's own time of
- * a captured step, and where the time of a step goes by operation.
+/* gpu_step.c - whole steps of gpt, cnn and mlp: items a second, share of the card's peak, launches, the device's time of a
+ * captured step, and where the time of a step goes by operation.
  *
  * MFU is (6N + 6·layers·width·T)·tokens/s over 989.4 TFLOP/s (bf16 of the H100 and H200 by their datasheet; attention's causal
  * half is counted: llm.c's formula). host_gap: 1 - device time of the captured step / time of a step with its batch, scalars
