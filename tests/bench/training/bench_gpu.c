@@ -33,10 +33,12 @@ int main(int argc, char **argv)
         budget_s = atof(argv[2]);
         for (int k = 3; k < argc; k++)
             arg[k - 3] = strtoul(argv[k], NULL, 10);
-        if (BACKEND.open(&BACKEND, NULL, &ctx, &failure) != ERR_OK)
+        choose_backend();
+        if (gpu.open(&gpu, NULL, &ctx, &failure) != ERR_OK)
             stop("open");
+        has_library = i && strcmp(argv[1], "products") && use_library(ctx);     /* those do both, one after the other */
         stages[i].run();
-        BACKEND.close(ctx);
+        gpu.close(ctx);
         return 0;
     }
     fprintf(stderr, "usage: bench_gpu STAGE SECONDS [NUMBER...]; stages:");

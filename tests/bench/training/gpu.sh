@@ -131,7 +131,7 @@ learn() {
     [[ -n $emulated || -z $has_torch ]] || run "$limit" "$stage" python3 $here/gpu_gates.py "$gates" "$work/learnt" "${@:1:5}"
 }
 # shellcheck disable=SC2046
-stage_grads() { learn grads grads,file 60 $(size '12 768 12 256 2' '1 16 2 9 2'); }
+stage_grads() { learn grads grads,file 60 $(size '12 768 12 1024 1' '1 16 2 9 2'); }
 stage_curve() {
     # shellcheck disable=SC2046
     learn curve curve 60 $(size '6 384 6 256 16 200' '1 16 2 9 1 4')

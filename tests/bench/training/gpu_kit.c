@@ -4,6 +4,42 @@
 
 #include <time.h>
 
+bool has_library;
+
+static bool is_without(const char *what)
+{
+    const char *s = getenv("FALAJ_GPU_WITHOUT");
+    return s && strstr(s, what);
+}
+
+#if defined(EMULATED)
+#define CARD backend_cuda_emu
+#else
+#define CARD backend_cuda
+#endif
+
+struct backend gpu;
+
+void choose_backend(void)
+{
+    gpu = CARD;
+    if (is_without("narrow"))
+        gpu.properties &= ~(unsigned)BE_NARROW;
+}
+
+bool use_library(struct backend_ctx *c)
+{
+#if defined(HAS_LIBRARY) && !defined(EMULATED)
+    char line[256] = "";
+    bool is_used = gpu.library && !is_without("library") && gpu.library->use(c, "auto", true, line, sizeof line);
+    fprintf(stderr, "%s\n", line);
+    return is_used;
+#else
+    (void)c;
+    return false;
+#endif
+}
+
 double now(void)
 {
     struct timespec t;
@@ -23,7 +59,7 @@ void stop(const char *stage)
 
 void settle(const char *stage)
 {
-    if (BACKEND.sync(ctx, &failure) != ERR_OK)
+    if (gpu.sync(ctx, &failure) != ERR_OK)
         stop(stage);
 }
 
@@ -34,7 +70,7 @@ struct buffer *room(size_t numbers, enum elem type)
     static uint16_t half[PIECE];
     static size_t filled;
     size_t each = elem_bytes(type), count = numbers < PIECE ? numbers : PIECE;
-    struct buffer *b = BACKEND.alloc(ctx, numbers * each);
+    struct buffer *b = gpu.alloc(ctx, numbers * each);
     if (!b) {
         FAIL(&failure, LIMIT, "no memory for %zu numbers of %zu bytes", numbers, each);
         stop("memory");
@@ -44,7 +80,7 @@ struct buffer *room(size_t numbers, enum elem type)
         half[filled] = (uint16_t)((bits.u + 0x8000) >> 16);
     }
     for (size_t at = 0; at < numbers; at += PIECE)
-        BACKEND.put(ctx, QUEUE_COMPUTE, b, at * each, type == ELEM_BF16 ? (const void *)half : (const void *)piece,
+        gpu.put(ctx, QUEUE_COMPUTE, b, at * each, type == ELEM_BF16 ? (const void *)half : (const void *)piece,
                     each * (numbers - at < PIECE ? numbers - at : PIECE));
     return b;
 }
@@ -57,7 +93,7 @@ struct tensor tensor(struct buffer *b, enum elem type, unsigned rank, const size
 void call_use(void *with)
 {
     const struct use *u = with;
-    (*BACKEND.kernels)[u->op][u->type](ctx, &u->call);
+    (*gpu.kernels)[u->op][u->type](ctx, &u->call);
 }
 
 double seconds_of(const char *stage, void (*call)(void *), void *with)

@@ -13,17 +13,20 @@
 #include "workers/compute/kernels/cuda/cuda_int.h"
 #include "workers/compute/rng.h"
 #include "workers/compute/train/net.h"
+#if __has_include("workers/compute/kernels/product_library.h")
+#include "workers/compute/kernels/product_library.h"
+#define HAS_LIBRARY
+#endif
 #if defined(EMULATED)
 #include "tests/cuda/emu.h"
-#define BACKEND backend_cuda_emu
 enum { WARM = 1, ROUNDS = 1, STEPS_LEAST = 1, PROFILE_STEPS = 1 };
 #else
-#define BACKEND backend_cuda
 enum { WARM = 2, ROUNDS = 7, STEPS_LEAST = 8, PROFILE_STEPS = 3 };
 #endif
 #define DIMS(...) sizeof((size_t[]){ __VA_ARGS__ }) / sizeof(size_t), (size_t[]){ __VA_ARGS__ }
 
 enum { GPU_ARGS = 6 };
+extern struct backend gpu;                  /* the card's, less what FALAJ_GPU_WITHOUT names: narrow (tensors in bf16) */
 extern double budget_s;                     /* of one figure */
 extern size_t arg[GPU_ARGS];                /* numbers of the command line; 0: not given */
 extern struct backend_ctx *ctx;
@@ -35,6 +38,10 @@ struct use {                                /* one operation, ready to be called
     struct op_call call;
 };
 
+void choose_backend(void);
+/* From here on products by the vendor's library, where there is one; false: by own kernels. FALAJ_GPU_WITHOUT=library: never. */
+bool use_library(struct backend_ctx *c);
+extern bool has_library;                    /* it was begun for ctx */
 double now(void);
 _Noreturn void stop(const char *stage);     /* with failure.msg */
 void settle(const char *stage);             /* all queues; stops when something failed */

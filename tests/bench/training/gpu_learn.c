@@ -74,7 +74,7 @@ static float *region(struct step *s, enum region which)
     float *numbers = malloc(s->n->numbers * sizeof *numbers);
     if (!numbers)
         abort();
-    BACKEND.get(ctx, QUEUE_COMPUTE, run_region(s->n->run, which), 0, numbers, s->n->numbers * sizeof *numbers);
+    gpu.get(ctx, QUEUE_COMPUTE, run_region(s->n->run, which), 0, numbers, s->n->numbers * sizeof *numbers);
     settle("learn");
     return numbers;
 }

@@ -14,13 +14,13 @@ struct travel {
 static void go_up(void *with)
 {
     struct travel *t = with;
-    BACKEND.put(ctx, QUEUE_COPY, t->b, 0, t->host, t->bytes);
+    gpu.put(ctx, QUEUE_COPY, t->b, 0, t->host, t->bytes);
 }
 
 static void go_down(void *with)
 {
     struct travel *t = with;
-    BACKEND.get(ctx, QUEUE_COPY, t->b, 0, t->host, t->bytes);
+    gpu.get(ctx, QUEUE_COPY, t->b, 0, t->host, t->bytes);
 }
 
 void stage_copy(void)
@@ -38,7 +38,7 @@ void stage_copy(void)
     printf("{\"stage\": \"copy\", \"mib\": %zu, \"gb_s\": %.1f, \"up_gb_s\": %.1f, \"down_gb_s\": %.1f}\n", arg[0],
            2e-9 * (double)(n * sizeof(float)) / s, 1e-9 * (double)t.bytes / up, 1e-9 * (double)t.bytes / down);
     free(t.host);
-    BACKEND.free(ctx, b[0]), BACKEND.free(ctx, b[1]);
+    gpu.free(ctx, b[0]), gpu.free(ctx, b[1]);
 }
 
 struct product {
@@ -50,7 +50,7 @@ struct product {
 
 static void measure_product(const struct product *p)
 {
-    bool has_type = is_half() && backend_can(&BACKEND, OP_MATMUL, ELEM_BF16);
+    bool has_type = is_half() && backend_can(&gpu, OP_MATMUL, ELEM_BF16);
     enum elem in = has_type ? ELEM_BF16 : ELEM_F32, out = has_type ? p->out : ELEM_F32;
     struct buffer *b[3] = { room(p->m * p->k, in), room(p->n * p->k, in), room(p->m * p->n, out) };
     struct tensor x = p->flags & MM_TRANS_A ? tensor(b[0], in, DIMS(p->k, p->m)) : tensor(b[0], in, DIMS(p->m, p->k));
@@ -59,12 +59,13 @@ static void measure_product(const struct product *p)
     struct use u = { OP_MATMUL, in, { .attr.flags = p->flags | (is_half() && !has_type ? OP_BF16 : 0), .in = { &x, &w },
                                       .out = { &y } } };
     double s = seconds_of(p->name, call_use, &u);
+    const char *type = !is_half() ? "f32" : has_type ? "bf16" : "rounded";
     printf("{\"stage\": \"product\", \"pass\": \"%s\", \"m\": %zu, \"n\": %zu, \"k\": %zu, \"type\": \"%s\", \"out\": \"%s\", "
-           "\"us\": %.1f, \"tflops\": %.2f}\n", p->name, p->m, p->n, p->k, !is_half() ? "f32" : has_type ? "bf16" : "rounded",
-           type_name(out), 1e6 * s, 2e-12 * (double)p->m * (double)p->n * (double)p->k / s);
+           "\"by\": \"%s\", \"us\": %.1f, \"tflops\": %.2f}\n", p->name, p->m, p->n, p->k, type, type_name(out),
+           has_library ? "library" : "own", 1e6 * s, 2e-12 * (double)p->m * (double)p->n * (double)p->k / s);
     fflush(stdout);
     for (int i = 0; i < 3; i++)
-        BACKEND.free(ctx, b[i]);
+        gpu.free(ctx, b[i]);
 }
 
 void stage_product(void)
@@ -73,7 +74,7 @@ void stage_product(void)
 }
 
 /* Those of a step of GPT-2 of width arg[1] over arg[0] tokens: forward, gradients of inputs, of weights; the head last. */
-void stage_products(void)
+static void all_products(void)
 {
     size_t t = arg[0], c = arg[1], words = arg[2];
     const size_t shape[][2] = { { 3 * c, c }, { c, c }, { 4 * c, c }, { c, 4 * c }, { words, c } };      /* weights [out, in] */
@@ -86,12 +87,20 @@ void stage_products(void)
     }
 }
 
+void stage_products(void)
+{
+    all_products();
+    has_library = use_library(ctx);
+    if (has_library)
+        all_products();
+}
+
 /* Causal; the backward form counts five products, of which the scores are made again. */
 void stage_attention(void)
 {
     size_t n = arg[0], t = arg[1], h = arg[2], d = arg[3];
-    bool has_type = is_half() && backend_can(&BACKEND, OP_ATTENTION, ELEM_BF16)
-                    && backend_can(&BACKEND, OP_ATTENTION_BWD, ELEM_BF16);
+    bool has_type = is_half() && backend_can(&gpu, OP_ATTENTION, ELEM_BF16)
+                    && backend_can(&gpu, OP_ATTENTION_BWD, ELEM_BF16);
     enum elem e = has_type ? ELEM_BF16 : ELEM_F32;
     const size_t numbers[5] = { n * t * 3 * h * d, n * t * h * d, n * h * t, n * t * h * d, n * t * 3 * h * d };
     struct buffer *b[5];
@@ -108,5 +117,5 @@ void stage_attention(void)
     printf("{\"stage\": \"attention\", \"b\": %zu, \"t\": %zu, \"heads\": %zu, \"d\": %zu, \"type\": \"%s\", \"tflops\": %.2f, "
            "\"back_tflops\": %.2f}\n", n, t, h, d, type_name(e), 1e-12 * flops / fs, 2.5e-12 * flops / gs);
     for (int i = 0; i < 5; i++)
-        BACKEND.free(ctx, b[i]);
+        gpu.free(ctx, b[i]);
 }

@@ -29,7 +29,7 @@ static double empty_us(void)
         settle("profile");
     }
     double us = (double)(clock_mono_us(&clock_system) - began) / TIMES;
-    BACKEND.free(ctx, b);
+    gpu.free(ctx, b);
     return us;
 }
 

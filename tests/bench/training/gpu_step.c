@@ -34,7 +34,7 @@ static void first_values(struct net *n)
         for (size_t j = 0; j < PATTERN; j++)
             piece[j] = (float)(p->deviation > 0 ? p->deviation * (double)pattern[(j + 977 * i) % PATTERN] : p->fill);
         for (size_t at = 0; at < p->count; at += PATTERN)
-            BACKEND.put(ctx, QUEUE_COMPUTE, params, (p->at + at) * sizeof(float), piece,
+            gpu.put(ctx, QUEUE_COMPUTE, params, (p->at + at) * sizeof(float), piece,
                         sizeof(float) * (p->count - at < PATTERN ? p->count - at : PATTERN));
     }
     settle("first values");
@@ -47,7 +47,7 @@ void step_new(struct step *s, const struct train_job *job, struct net_shape shap
                                    .launches_each = getenv("FALAJ_GPU_EACH") != NULL };
     *s = (struct step){ .rows = rows, .at = { .lr = 1e-4, .correction1 = 0.1, .correction2 = 0.001, .clip_norm = 1,
                                               .grad_scale = 1, .loss_scale = 1, .is_training = 1 } };
-    if (net_new(&BACKEND, ctx, &spec, &s->n, &failure) != ERR_OK)
+    if (net_new(&gpu, ctx, &spec, &s->n, &failure) != ERR_OK)
         stop("net");
     s->items = rows * s->n->items;
     size_t inputs = rows * shape.inputs;
@@ -135,9 +135,11 @@ static void measure(const char *name, const struct train_job *job, struct net_sh
     qsort(took, count, sizeof *took, by_size);
     double seconds = took[count / 2], device = device_seconds(&s), each = flops > 0 ? flops : net_flops(s.n) / (double)s.n->items;
     double rate = (double)s.items / seconds;
-    printf("{\"stage\": \"%s\", \"parameters\": %zu, \"rows\": %zu, \"type\": \"%s\", \"steps\": %zu, \"ms\": %.3f, "
+    printf("{\"stage\": \"%s\", \"parameters\": %zu, \"rows\": %zu, \"type\": \"%s\", \"by\": \"%s\", \"steps\": %zu, "
+           "\"ms\": %.3f, "
            "\"device_ms\": %.3f, \"host_gap\": %.5f, \"launches\": %zu, \"items_s\": %.0f, \"tflops\": %.2f, \"mfu\": %.4f, "
-           "\"loss_first\": %.4f, \"loss\": %.4f, \"mib\": %zu}\n", name, s.n->numbers, rows, is_half() ? "bf16" : "f32", count,
+           "\"loss_first\": %.4f, \"loss\": %.4f, \"mib\": %zu}\n", name, s.n->numbers, rows, is_half() ? "bf16" : "f32",
+           has_library ? "library" : "own", count,
            1e3 * seconds, 1e3 * device, device > 0 ? 1 - device / seconds : 0, launches, rate, 1e-12 * each * rate,
            each * rate / PEAK, first, loss, plan_bytes(s.n->plan) >> 20);
     fflush(stdout);

@@ -38,7 +38,7 @@ static void set_up(struct job *j, int64_t batch, int64_t accumulate)
     free(text);
     if (train_data_tokens(j->arena, str_n((char *)p, TOKENS_HEADER + 2 * n), &j->spec, &j->data, &failure) != ERR_OK)
         stop("tune");
-    j->task = (struct train_task){ .spec = &j->spec, .data = &j->data, .backend = &BACKEND, .clock = &clock_system,
+    j->task = (struct train_task){ .spec = &j->spec, .data = &j->data, .backend = &gpu, .clock = &clock_system,
                                    .memory_max_bytes = (size_t)1 << 36 };
 }
 
