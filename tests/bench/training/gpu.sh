@@ -20,8 +20,9 @@ here=tests/bench/training
 . $here/gpu_build.sh
 began=$SECONDS
 most=${FALAJ_GPU_SECONDS:-540}
-emulated='' pack='' bin='' failed=0 only='' versions='' has_torch=''
-all=(check copy products attention gpt ceilings torch gpt350 grads curve mlp cnn energy tune data fp32 memcheck racecheck)
+emulated='' pack='' bin='' failed=0 only='' versions='' has_torch='' on='"card": "none"'
+export TZ=UTC0
+all=(check copy products attention gpt ceilings torch gpt350 grads curve mlp cnn energy tune data fp32 memcheck racecheck ncu)
 while (($#)); do
     case $1 in
     --emulated) emulated=1 bin=${2:?--emulated needs the program} && shift ;;
@@ -50,8 +51,7 @@ keep() {
     local line=$1
     [[ $line == '{'*'}' ]] || line="{\"stage\": \"unknown\", \"failed\": \"$(text "$line")\"}"
     [[ $line != *'"failed"'* && $line != *'"ok": false'* ]] || failed=1
-    printf '%s, "at": "%s", "card": "%s", "driver": "%s", "compiler": "%s", "commit": "%s"}\n' "${line%\}}" \
-        "$(date -u +%FT%TZ)" "$(text "$card")" "$(text "$driver")" "$(text "$versions")" "$commit" | tee -a "$lines"
+    printf '%s, "at": "%(%FT%TZ)T", %s}\n' "${line%\}}" -1 "$on" | tee -a "$lines"
 }
 
 # run LIMIT STAGE COMMAND…: lines of figures, if there is time for them; its status.
@@ -166,6 +166,16 @@ sanitize() {
     esac
     { echo "== $tool"; head -c 30000 "$said"; } >>"$out/stderr.txt"
 }
+# What each kernel of a short step is limited by, from the card's own counters; no line, a table for who writes kernels.
+stage_ncu() {
+    [[ -z $emulated ]] || return 0
+    command -v ncu >/dev/null || { fails ncu 'no ncu' && return; }
+    FALAJ_GPU_BF16=1 FALAJ_GPU_EACH=1 timeout -k 3 "$(($(left) > 60 ? 50 : $(left) > 8 ? $(left) - 5 : 3))" \
+        ncu --clock-control none --section SpeedOfLight --section LaunchStats --section Occupancy --section WarpStateStats \
+        -c 90 --csv --page raw "$bin" gpt 0.01 2 768 12 1024 4 >"$out/ncu.csv" 2>>"$out/stderr.txt"
+    python3 $here/ncu.py "$out/ncu.csv" >"$out/ncu.txt" 2>>"$out/stderr.txt" &&
+        keep "{\"stage\": \"ncu\", \"kernels\": $(wc -l <"$out/ncu.txt")}"
+}
 stage_memcheck() { sanitize memcheck; }
 stage_racecheck() { sanitize racecheck; }
 
@@ -197,6 +207,8 @@ else
     bin=$(realpath "$bin")
     [[ -z $emulated ]] && versions=$(cat "$bin.compiler" 2>/dev/null || echo unknown)
 fi
+printf -v on '"card": "%s", "driver": "%s", "compiler": "%s", "commit": "%s"' "$(text "$card")" "$(text "$driver")" \
+    "$(text "$versions")" "$commit"
 [[ -n $only ]] && IFS=, read -ra all <<<"$only"
 for name in "${all[@]}"; do
     [[ $(type -t "stage_$name") == function ]] || { echo "gpu.sh: no stage $name (--list)" >&2; exit 2; }
