@@ -225,6 +225,7 @@ static enum errc run_all(struct bench *t, struct err *e)
     if (selftest_case(t->faults))
         TRY(test_updates(t, 1, 1, e));
     TRY(net_selftest(t->be, t->ctx, t->ref, t->faults, e));
+    TRY(flash_selftest(t->be, t->ctx, t->ref, t->faults, e));
     TRY(narrow_selftest(t->be, t->ctx, t->ref, t->faults, e));
     return q8_selftest(t->be, t->ctx, t->ref, t->faults, e);
 }

@@ -45,3 +45,17 @@ enum errc narrow_selftest(const struct backend *be, struct backend_ctx *ctx, str
 /* Products of whole numbers, bit by bit. */
 enum errc q8_selftest(const struct backend *be, struct backend_ctx *ctx, struct backend_ctx *ref, struct selftest_faults *f,
                       struct err *e);
+/* Attention over bf16, forward and backward, against the reference over the same numbers. */
+struct flash_case {
+    size_t n, t, heads, kv_heads, d;
+    bool is_causal;
+};
+struct flash_result {           /* of the reference's norm; the hash is of the bytes of y and dx */
+    double y, sums, dx;
+    uint64_t hash;
+};
+enum errc flash_check(const struct backend *be, struct backend_ctx *ctx, struct backend_ctx *ref, const struct flash_case *k,
+                      uint64_t seed, struct flash_result *ret, struct err *e);
+/* Where the backend has it: heads of a width that has kernels of its own, and of one that has none. */
+enum errc flash_selftest(const struct backend *be, struct backend_ctx *ctx, struct backend_ctx *ref, struct selftest_faults *f,
+                         struct err *e);

@@ -207,6 +207,20 @@ struct attention_back_kv_args {
     float *dqkv;
     struct heads s;
 };
+/* Attention over bf16; d is the kernel's, and every head begins at 16 bytes. */
+struct flash_args {             /* sums NULL: not asked for */
+    const uint16_t *qkv;
+    uint16_t *y;
+    float *sums;
+    struct heads s;
+};
+struct flash_back_args {        /* mean: dy·y of each token and head, [n, heads, t]; made by the kernel for the queries */
+    const uint16_t *qkv, *y, *dy;
+    const float *sums;
+    float *mean;
+    uint16_t *dqkv;
+    struct heads s;
+};
 struct pool_args {
     const float *x;
     float *y;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuda_net.c - products, convolutions, attention, pooling and group norm as launches. */
+/* cuda_net.c - products, convolutions, pooling and group norm as launches. */
 #include "workers/compute/kernels/cuda/cuda_ops_int.h"
-
-#include <math.h>
 
 enum { TILE = 64 };
 
@@ -114,75 +112,6 @@ static void conv2d_bwd_w(struct backend_ctx *c, const struct op_call *o)
     const struct conv_back_w_args a = { at(o->in[0]), at(o->in[1]), at(o->out[0]), images_of(&o->attr, o->in[0], o->in[1]),
                                         o->attr.flags & OP_ACCUMULATE };
     cuda_launch(c, KERNEL_OF(o, conv_back_w), over(a.s.yc, TILE), over(a.s.h * a.s.w * a.s.xc, TILE), 1, &a);
-}
-
-/* y and dy, where there are any, hold heads of the same width, one behind the other. */
-static struct heads heads_of(const struct op_attr *a, const struct tensor *qkv, const struct tensor *y, const struct tensor *dy)
-{
-    ASSERT(qkv->rank == 3 && a->heads >= 1 && a->kv_heads >= 1 && a->heads % a->kv_heads == 0);
-    struct heads s = { qkv->dim[0], qkv->dim[1], a->heads, a->kv_heads, 0, qkv->dim[2], 0, a->flags & ATTN_CAUSAL, false };
-    ASSERT(s.row % (s.heads + 2 * s.kv) == 0);
-    s.d = s.row / (s.heads + 2 * s.kv);
-    s.scale = (float)(1 / sqrt((double)s.d));
-    s.is_wide = s.d % 4 == 0 && (uintptr_t)at(qkv) % 16 == 0 && (uintptr_t)at(y) % 16 == 0 && (uintptr_t)at(dy) % 16 == 0;
-    return s;
-}
-
-static void attention(struct backend_ctx *c, const struct op_call *o)
-{
-    const struct attention_args a = { at(o->in[0]), at(o->out[0]), o->out[1] ? at(o->out[1]) : NULL,
-                                      heads_of(&o->attr, o->in[0], o->out[0], o->out[0]) };
-    cuda_launch(c, KERNEL_attention, a.s.t, a.s.heads, a.s.n, &a);
-}
-
-static void attention_bwd(struct backend_ctx *c, const struct op_call *o)
-{
-    const struct heads s = heads_of(&o->attr, o->in[0], o->in[1], o->in[3]);
-    float *mean = cuda_scratch(c, s.n * s.heads * s.t * sizeof *mean);
-    const struct attention_mean_args m = { at(o->in[1]), at(o->in[3]), mean, s };
-    const struct attention_back_q_args q = { at(o->in[0]), at(o->in[2]), at(o->in[3]), mean, at(o->out[0]), s };
-    const struct attention_back_kv_args kv = { at(o->in[0]), at(o->in[2]), at(o->in[3]), mean, at(o->out[0]), s };
-    cuda_launch(c, KERNEL_attention_mean, over(s.n * s.heads * s.t, 128), 1, 1, &m);
-    cuda_launch(c, KERNEL_attention_back_q, s.t, s.heads, s.n, &q);
-    cuda_launch(c, KERNEL_attention_back_kv, s.t, s.kv, s.n, &kv);
-}
-
-static void convert(struct backend_ctx *c, struct numbers from, struct numbers to, size_t n)
-{
-    const struct cast_args a = { from, to, n, (uintptr_t)from.at % 16 == 0 && (uintptr_t)to.at % 16 == 0 };
-    cuda_launch(c, KERNEL_cast, over(n, a.is_wide ? 2048 : 256), 1, 1, &a);
-}
-
-/* Attention over bf16 in its simple form: through fp32 in scratch memory. */
-static void attention_narrow(struct backend_ctx *c, const struct op_call *o)
-{
-    size_t in = tensor_count(o->in[0]), out = tensor_count(o->out[0]);
-    float *qkv = cuda_scratch(c, ((in + 3) / 4 * 4 + out) * sizeof *qkv), *y = qkv + (in + 3) / 4 * 4;
-    const struct attention_args a = { qkv, y, o->out[1] ? at(o->out[1]) : NULL,
-                                      heads_of(&o->attr, o->in[0], o->out[0], o->out[0]) };
-    ASSERT(o->out[0]->type == ELEM_BF16);
-    convert(c, numbers_at(o->in[0]), (struct numbers){ qkv, false }, in);
-    cuda_launch(c, KERNEL_attention, a.s.t, a.s.heads, a.s.n, &a);
-    convert(c, (struct numbers){ y, false }, numbers_at(o->out[0]), out);
-}
-
-static void attention_bwd_narrow(struct backend_ctx *c, const struct op_call *o)
-{
-    const struct heads s = heads_of(&o->attr, o->in[0], o->in[1], o->in[3]);
-    size_t in = (tensor_count(o->in[0]) + 3) / 4 * 4, out = (tensor_count(o->in[1]) + 3) / 4 * 4;
-    float *qkv = cuda_scratch(c, (2 * in + 2 * out + s.n * s.heads * s.t) * sizeof *qkv), *dqkv = qkv + in, *y = dqkv + in;
-    float *dy = y + out, *mean = dy + out;
-    const struct attention_mean_args m = { y, dy, mean, s };
-    const struct attention_back_q_args q = { qkv, at(o->in[2]), dy, mean, dqkv, s };
-    const struct attention_back_kv_args kv = { qkv, at(o->in[2]), dy, mean, dqkv, s };
-    ASSERT(o->in[1]->type == ELEM_BF16 && o->in[3]->type == ELEM_BF16 && o->out[0]->type == ELEM_BF16);
-    convert(c, numbers_at(o->in[0]), (struct numbers){ qkv, false }, tensor_count(o->in[0]));
-    convert(c, numbers_at(o->in[1]), (struct numbers){ y, false }, tensor_count(o->in[1]));
-    convert(c, numbers_at(o->in[3]), (struct numbers){ dy, false }, tensor_count(o->in[3]));
-    cuda_launch(c, KERNEL_attention_mean, over(s.n * s.heads * s.t, 128), 1, 1, &m);
-    cuda_launch(c, KERNEL_attention_back_q, s.t, s.heads, s.n, &q);
-    cuda_launch(c, KERNEL_attention_back_kv, s.t, s.kv, s.n, &kv);
-    convert(c, (struct numbers){ dqkv, false }, numbers_at(o->out[0]), tensor_count(o->out[0]));
 }
 
 static void pool(struct backend_ctx *c, const struct op_call *o, bool is_max)

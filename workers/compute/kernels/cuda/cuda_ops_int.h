@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuda_ops_int.h - what cuda_ops.c and cuda_net.c fill arguments with, and the lists of their operations. */
+/* cuda_ops_int.h - what cuda_ops.c, cuda_net.c and cuda_attention.c fill arguments with, and the lists of their operations. */
 #pragma once
 #include "core/base/assert.h"
 #include "workers/compute/kernels/cuda/cuda_int.h"
@@ -56,15 +56,16 @@ static inline size_t over(size_t n, size_t each)
     ROW(DROPOUT, dropout, ELEM_BF16) ROW(CAST, cast, ELEM_BF16) ROW(ARGMAX, argmax, ELEM_BF16)                              \
     ROW(SOFTMAX_XENT, softmax_xent, ELEM_BF16) ROW(COLSUM, colsum, ELEM_BF16)
 #define CUDA_NARROW_NET_OPS(ROW)                                                                                            \
-    ROW(MATMUL, matmul_narrow, ELEM_BF16) ROW(BMM, bmm_narrow, ELEM_BF16) ROW(ATTENTION, attention_narrow, ELEM_BF16)       \
-    ROW(ATTENTION_BWD, attention_bwd_narrow, ELEM_BF16)
+    ROW(MATMUL, matmul_narrow, ELEM_BF16) ROW(BMM, bmm_narrow, ELEM_BF16)
 #define CUDA_NET_OPS(ROW)                                                                                                   \
     ROW(MATMUL, matmul, ELEM_F32) ROW(BMM, bmm, ELEM_F32) ROW(CONV2D, conv2d, ELEM_F32)                                     \
     ROW(CONV2D_BWD_X, conv2d_bwd_x, ELEM_F32) ROW(CONV2D_BWD_W, conv2d_bwd_w, ELEM_F32)                                     \
-    ROW(ATTENTION, attention, ELEM_F32) ROW(ATTENTION_BWD, attention_bwd, ELEM_F32) ROW(MAXPOOL, maxpool, ELEM_F32)         \
-    ROW(MAXPOOL_BWD, maxpool_bwd, ELEM_F32) ROW(AVGPOOL, avgpool, ELEM_F32) ROW(AVGPOOL_BWD, avgpool_bwd, ELEM_F32)         \
-    ROW(GROUPNORM, groupnorm, ELEM_F32) ROW(GROUPNORM_BWD, groupnorm_bwd, ELEM_F32)                                         \
+    ROW(MAXPOOL, maxpool, ELEM_F32) ROW(MAXPOOL_BWD, maxpool_bwd, ELEM_F32) ROW(AVGPOOL, avgpool, ELEM_F32)                 \
+    ROW(AVGPOOL_BWD, avgpool_bwd, ELEM_F32) ROW(GROUPNORM, groupnorm, ELEM_F32) ROW(GROUPNORM_BWD, groupnorm_bwd, ELEM_F32) \
     ROW(GROUPNORM_SCALE_BWD, groupnorm_scale_bwd, ELEM_F32)
+#define CUDA_ATTENTION_OPS(ROW)                                                                                             \
+    ROW(ATTENTION, attention, ELEM_F32) ROW(ATTENTION_BWD, attention_bwd, ELEM_F32)                                         \
+    ROW(ATTENTION, attention_narrow, ELEM_BF16) ROW(ATTENTION_BWD, attention_bwd_narrow, ELEM_BF16)
 
 /* An operation says what it touches before it launches, and ends. */
 #define CUDA_DEFINE(NAME, name, type)                                           \
@@ -84,3 +85,4 @@ static inline size_t over(size_t n, size_t each)
 #define CUDA_DECLARE_NET(NAME, name, type) void cuda_##name(struct backend_ctx *c, const struct op_call *o);
 CUDA_NET_OPS(CUDA_DECLARE_NET)
 CUDA_NARROW_NET_OPS(CUDA_DECLARE_NET)
+CUDA_ATTENTION_OPS(CUDA_DECLARE_NET)
