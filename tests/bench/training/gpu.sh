@@ -22,7 +22,7 @@ began=$SECONDS
 most=${FALAJ_GPU_SECONDS:-540}
 emulated='' pack='' bin='' failed=0 only='' versions='' has_torch='' on='"card": "none"'
 export TZ=UTC0
-all=(check copy products attention gpt ceilings torch gpt350 grads curve mlp cnn energy tune data fp32 memcheck racecheck ncu)
+all=(check copy products attention gpt torch gpt350 grads curve mlp cnn torch_small energy tune data fp32 memcheck racecheck ncu)
 while (($#)); do
     case $1 in
     --emulated) emulated=1 bin=${2:?--emulated needs the program} && shift ;;
@@ -115,12 +115,10 @@ stage_gpt350() { [[ -n $emulated ]] || FALAJ_GPU_PROFILE=1 FALAJ_GPU_BF16=1 benc
 stage_mlp() {
     # shellcheck disable=SC2046
     for half in 1 ''; do FALAJ_GPU_BF16=$half bench 30 mlp "$(size 0.7 0.01)" $(size '784 1024 1024' '9 17 8'); done
-    beside 40 mlp
 }
 stage_cnn() {
     # shellcheck disable=SC2046
     FALAJ_GPU_PROFILE=$(size 1 '') FALAJ_GPU_BF16=1 bench 40 cnn "$(size 1.5 0.01)" $(size '32 64 128' '6 4 1')
-    beside 90 cnn
 }
 # learn STAGE GATES LIMIT NUMBERS…: by us, then by PyTorch from the same files, and whether both come to the same.
 learn() {
@@ -152,7 +150,8 @@ stage_fp32() {
 }
 beside() { [[ -n $emulated || -z $has_torch ]] || run "$1" torch python3 $here/gpu_torch.py "$2" "$bin"; }
 stage_ceilings() { beside 60 ceilings; }
-stage_torch() { beside 120 gpt; }
+stage_torch() { beside 150 ceilings,gpt; }
+stage_torch_small() { beside 100 mlp,cnn; }
 sanitize() {
     local tool=$1 limit said=$work/sanitizer
     [[ -z $emulated ]] || return 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""gpu_torch.py STAGE [BENCH_GPU] - PyTorch on the same card in the same run, one JSON line a figure.
+"""gpu_torch.py STAGE,… [BENCH_GPU] - PyTorch on the same card in the same run, one JSON line a figure.
 
 ceilings  the products of a 124M step and attention, at bench_gpu's shapes
 gpt       steps of the same GPT-2 (biases, tied head, AdamW, clipping), B = 32, bf16 with fp32 weights: eager and compiled, in
@@ -241,4 +241,5 @@ def cnn():
             one.say()
 
 
-{"ceilings": ceilings, "gpt": gpt, "mlp": mlp, "cnn": cnn}[sys.argv[1]]()
+for stage in sys.argv[1].split(","):
+    {"ceilings": ceilings, "gpt": gpt, "mlp": mlp, "cnn": cnn}[stage]()
