@@ -15,7 +15,7 @@ int emu_run_grid(const char *name, emu_kernel kernel, const void *args, unsigned
 
 /* For words that a warp speaks together (emu_warp.c): this thread waits until all 32 have come with the same word. The result
  * tells two meetings that follow each other apart, so that nobody overwrites what is yet to be read. */
-enum emu_word { WORD_SHUFFLE, WORD_MMA, WORD_MATRICES, WORD_BARRIER };
+enum emu_word { WORD_SHUFFLE, WORD_MMA, WORD_MATRICES, WORD_BARRIER, WORD_BALLOT };
 unsigned emu_meet(enum emu_word word);
 unsigned emu_next_meeting(void);                /* what emu_meet will give */
 unsigned emu_thread(void);

@@ -29,6 +29,18 @@ float gpu_emu_shuffle_xor(float v, unsigned by)
     return slot[set][me ^ by];
 }
 
+uint32_t gpu_ballot(bool is_true)
+{
+    static bool slot[2][EMU_THREADS_MAX];
+    unsigned me = emu_thread(), first = me - me % GPU_WARP;
+    uint32_t ret = 0;
+    slot[emu_next_meeting()][me] = is_true;
+    unsigned set = emu_meet(WORD_BALLOT);
+    for (unsigned i = 0; i < GPU_WARP; i++)
+        ret |= (uint32_t)slot[set][first + i] << i;
+    return ret;
+}
+
 void gpu_warp_barrier(void)
 {
     emu_meet(WORD_BARRIER);
@@ -136,6 +148,11 @@ void gpu_copy_wait(unsigned n)
 }
 
 /* As ex2.approx.ftz: what is subnormal is 0. */
+float gpu_inverse(float x)
+{
+    return 1.0f / x;
+}
+
 float gpu_exp2(float x)
 {
     float y = exp2f(x);

@@ -8,7 +8,8 @@
 #include "workers/compute/kernels/step.h"
 
 enum cell_fn {
-    CELL_ADD, CELL_ADD_BIAS, CELL_COPY, CELL_RELU, CELL_RELU_BACK, CELL_GELU, CELL_GELU_BACK, CELL_STANDARDISE
+    CELL_ADD, CELL_ADD_BIAS, CELL_COPY, CELL_RELU, CELL_RELU_BACK, CELL_GELU, CELL_GELU_BACK,
+    CELL_GELU_QUICK, CELL_GELU_BACK_QUICK, CELL_STANDARDISE
 };
 
 /* f32, or bf16: what kernels that take both are given (numbers_int.h). */
@@ -51,7 +52,7 @@ struct cast_args {
 struct norm_args {              /* shift NULL: from zero (RMS) */
     const float *x, *scale, *shift;
     struct numbers y;
-    size_t cols, x_stride, y_stride;
+    size_t rows, cols, x_stride, y_stride;
     float eps;
     bool is_rms;
 };
@@ -111,6 +112,7 @@ struct square_args {
     const float *x;
     double *part;               /* by block */
     size_t rows, cols, stride, chunk;   /* numbers of a block */
+    bool is_wide;
 };
 struct total_args {             /* *out = Σ part, or += */
     const double *part;
@@ -127,14 +129,17 @@ struct embed_args {
     const int32_t *token;
     float *out;
     size_t cols, table_stride, out_stride;
+    bool is_wide;               /* rows begin at 16 bytes, and have a multiple of four numbers */
 };
+enum { EMBED_ROWS = 32 };       /* of the table, of a block */
 struct embed_back_args {
     const int32_t *token;
     const float *dy;
     float *table;
-    size_t tokens, cols, dy_stride, table_stride;
-    bool accumulate;
+    size_t tokens, rows, cols, dy_stride, table_stride;
+    bool accumulate, is_wide;
 };
+enum { UPDATE_TURNS = 4 };      /* of adamw: four numbers a thread, so often */
 struct adamw_args {
     float *w, *m, *v;
     const float *g;

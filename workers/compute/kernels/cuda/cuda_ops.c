@@ -5,6 +5,7 @@
 #include <math.h>
 
 enum { CHUNK_ROWS = 256, CHUNK_NUMBERS = 65536 };
+enum { KEPT_FROM = 1024, KEPT_BYTES = 100864 };         /* logits of a row that shared memory holds: kernel.def */
 
 /* Eight numbers a thread where every operand is dense and begins at 16 bytes. */
 static void cells(struct backend_ctx *c, enum cell_fn fn, const struct mat *x, const struct mat *y, const struct mat *z,
@@ -34,8 +35,18 @@ static void add_bias(struct backend_ctx *c, const struct op_call *o) { cells_of(
 static void add(struct backend_ctx *c, const struct op_call *o) { cells_of(c, o, CELL_ADD); }
 static void relu(struct backend_ctx *c, const struct op_call *o) { cells_of(c, o, CELL_RELU); }
 static void relu_bwd(struct backend_ctx *c, const struct op_call *o) { cells_of(c, o, CELL_RELU_BACK); }
-static void gelu(struct backend_ctx *c, const struct op_call *o) { cells_of(c, o, CELL_GELU); }
-static void gelu_bwd(struct backend_ctx *c, const struct op_call *o) { cells_of(c, o, CELL_GELU_BACK); }
+
+/* Results that are rounded to bf16 need no exact function. */
+static void gelu(struct backend_ctx *c, const struct op_call *o)
+{
+    cells_of(c, o, o->out[0]->type == ELEM_BF16 ? CELL_GELU_QUICK : CELL_GELU);
+}
+
+static void gelu_bwd(struct backend_ctx *c, const struct op_call *o)
+{
+    cells_of(c, o, o->out[0]->type == ELEM_BF16 ? CELL_GELU_BACK_QUICK : CELL_GELU_BACK);
+}
+
 static void standardise(struct backend_ctx *c, const struct op_call *o) { cells_of(c, o, CELL_STANDARDISE); }
 
 static void copy(struct backend_ctx *c, const struct op_call *o)
@@ -89,13 +100,27 @@ static void cast(struct backend_ctx *c, const struct op_call *o)
     cuda_launch(c, KERNEL_cast, over(a.n, a.is_wide ? 2048 : 256), 1, 1, &a);
 }
 
+static bool is_at_16(const void *p)
+{
+    return (uintptr_t)p % 16 == 0;
+}
+
+/* Rows that a warp holds in registers, four numbers an access. */
+static bool is_kept(const struct mat *m)
+{
+    return m->cols % 4 == 0 && m->cols <= 1024 && m->stride % 4 == 0 && is_at_16(f32(m));
+}
+
 static void norm(struct backend_ctx *c, const struct op_call *o, const struct tensor *shift)
 {
     struct mat x = mat_of(o->in[0]), y = mat_of(o->out[0]);
-    const struct norm_args a = { f32(&x), at(o->in[1]), shift ? at(shift) : NULL, numbers_of(&y), x.cols, x.stride, y.stride,
-                                 (float)o->attr.eps, !shift };
+    const struct norm_args a = { f32(&x), at(o->in[1]), shift ? at(shift) : NULL, numbers_of(&y), x.rows, x.cols, x.stride,
+                                 y.stride, (float)o->attr.eps, !shift };
     ASSERT(x.rows == y.rows && x.cols == y.cols && tensor_count(o->in[1]) == x.cols && (!shift || tensor_count(shift) == x.cols));
-    cuda_launch(c, KERNEL_norm, x.rows, 1, 1, &a);
+    if (is_kept(&x) && is_kept(&y) && is_at_16(a.scale) && is_at_16(a.shift))
+        cuda_launch(c, KERNEL_norm_kept, over(x.rows, 8), 1, 1, &a);
+    else
+        cuda_launch(c, KERNEL_norm, x.rows, 1, 1, &a);
 }
 
 static void layernorm(struct backend_ctx *c, const struct op_call *o) { norm(c, o, o->in[2]); }
@@ -152,7 +177,10 @@ static void softmax_xent(struct backend_ctx *c, const struct op_call *o)
     const struct xent_args a = { numbers_of(&x), numbers_of(o->out[1] ? &d : NULL), at(o->in[1]),
                                  o->in[2] ? at(o->in[2]) : NULL, part, x.rows, x.cols, x.stride, d.stride };
     ASSERT(tensor_count(o->in[1]) == x.rows && o->in[1]->type == ELEM_I32);
-    cuda_launch(c, KERNEL_xent, x.rows, 1, 1, &a);
+    bool is_kept = x.type == ELEM_BF16 && x.cols % 8 == 0 && x.cols >= KEPT_FROM && x.cols * sizeof(uint16_t) <= KEPT_BYTES
+                   && x.stride % 8 == 0 && d.stride % 8 == 0 && d.type == x.type && is_at_16(a.x.at) && is_at_16(a.dx.at)
+                   && !c->is_too_large[KERNEL_xent_kept];
+    cuda_launch(c, is_kept ? KERNEL_xent_kept : KERNEL_xent, x.rows, 1, 1, &a);
     total(c, part, x.rows, o->out[0], false);
 }
 
@@ -185,8 +213,11 @@ static void columns(struct backend_ctx *c, const struct op_call *o, const struct
     const struct column_part_args a = { numbers_of(x), numbers_of(dy), moments, part, x->rows, x->cols, x->stride,
                                         dy ? dy->stride : 0, CHUNK_ROWS };
     const struct column_end_args b = { part, f32(&out), parts, x->cols, o->attr.flags & OP_ACCUMULATE };
-    cuda_launch(c, KERNEL_column_part, over(x->cols, 128), parts, 1, &a);
-    cuda_launch(c, KERNEL_column_end, over(x->cols, 128), 1, 1, &b);
+    if (!dy && x->cols % 8 == 0 && x->stride % 8 == 0 && is_at_16(a.x.at))
+        cuda_launch(c, KERNEL_column_wide, over(x->cols, 256), parts, 1, &a);
+    else
+        cuda_launch(c, KERNEL_column_part, over(x->cols, 128), parts, 1, &a);
+    cuda_launch(c, KERNEL_column_end, over(x->cols, 32), 1, 1, &b);
 }
 
 static void colsum(struct backend_ctx *c, const struct op_call *o)
@@ -206,7 +237,7 @@ static void sumsq(struct backend_ctx *c, const struct op_call *o)
     struct mat x = mat_of(o->in[0]);
     size_t blocks = over(x.rows * x.cols, CHUNK_NUMBERS);
     double *part = cuda_scratch(c, blocks * sizeof *part);
-    const struct square_args a = { f32(&x), part, x.rows, x.cols, x.stride, CHUNK_NUMBERS };
+    const struct square_args a = { f32(&x), part, x.rows, x.cols, x.stride, CHUNK_NUMBERS, is_flat(&x) };
     cuda_launch(c, KERNEL_square, blocks, 1, 1, &a);
     total(c, part, blocks, o->out[0], o->attr.flags & OP_ACCUMULATE);
 }
@@ -217,10 +248,16 @@ static void clip(struct backend_ctx *c, const struct op_call *o)
     cuda_launch(c, KERNEL_clip, 1, 1, 1, &a);
 }
 
+static bool are_fours(const struct mat *x, const struct mat *y)
+{
+    return x->cols % 4 == 0 && x->stride % 4 == 0 && y->stride % 4 == 0 && is_at_16(f32(x)) && is_at_16(f32(y));
+}
+
 static void embed(struct backend_ctx *c, const struct op_call *o)
 {
     struct mat table = mat_of(o->in[0]), out = mat_of(o->out[0]);
-    const struct embed_args a = { f32(&table), at(o->in[1]), f32(&out), table.cols, table.stride, out.stride };
+    const struct embed_args a = { f32(&table), at(o->in[1]), f32(&out), table.cols, table.stride, out.stride,
+                                  are_fours(&table, &out) };
     ASSERT(table.cols == out.cols && tensor_count(o->in[1]) == out.rows && o->in[1]->type == ELEM_I32);
     cuda_launch(c, KERNEL_embed, out.rows, 1, 1, &a);
 }
@@ -228,10 +265,10 @@ static void embed(struct backend_ctx *c, const struct op_call *o)
 static void embed_bwd(struct backend_ctx *c, const struct op_call *o)
 {
     struct mat dy = mat_of(o->in[1]), table = mat_of(o->out[0]);
-    const struct embed_back_args a = { at(o->in[0]), f32(&dy), f32(&table), dy.rows, dy.cols, dy.stride, table.stride,
-                                       o->attr.flags & OP_ACCUMULATE };
+    const struct embed_back_args a = { at(o->in[0]), f32(&dy), f32(&table), dy.rows, table.rows, dy.cols, dy.stride, table.stride,
+                                       o->attr.flags & OP_ACCUMULATE, are_fours(&table, &dy) };
     ASSERT(table.cols == dy.cols && tensor_count(o->in[0]) == dy.rows && o->in[0]->type == ELEM_I32);
-    cuda_launch(c, KERNEL_embed_back, table.rows, 1, 1, &a);
+    cuda_launch(c, KERNEL_embed_back, over(table.rows, EMBED_ROWS), 1, 1, &a);
 }
 
 /* One flat segment: a matrix whose rows follow each other. */
@@ -251,7 +288,7 @@ static void adamw(struct backend_ctx *c, const struct op_call *o)
     struct adamw_args a = { at(o->in[0]), at(o->in[2]), at(o->in[3]), at(o->in[1]), at(o->in[4]), 0, o->attr.beta1, o->attr.beta2,
                             o->attr.eps, o->attr.weight_decay, false };
     a.n = segment(o->in, 4, &a.is_wide);
-    cuda_launch(c, KERNEL_adamw, over(a.n, 1024), 1, 1, &a);
+    cuda_launch(c, KERNEL_adamw, over(a.n, 1024 * UPDATE_TURNS), 1, 1, &a);
 }
 
 static void sgd(struct backend_ctx *c, const struct op_call *o)

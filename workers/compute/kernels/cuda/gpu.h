@@ -64,6 +64,8 @@ GPU_CALL struct gpu_place gpu_place(void)
 #define GPU_BARRIER_OR(is_true) (__nvvm_bar0_or(is_true) != 0)
 #define GPU_SHUFFLE_DOWN(v, by) __nvvm_shfl_sync_down_f32(0xffffffffu, (v), (by), GPU_WARP - 1)
 #define GPU_SHUFFLE_XOR(v, by) __nvvm_shfl_sync_bfly_f32(0xffffffffu, (v), (by), GPU_WARP - 1)
+#define gpu_ballot(is_true) __nvvm_vote_ballot_sync(0xffffffffu, (is_true))
+#define gpu_count_ones(v) ((unsigned)__builtin_popcount(v))
 #define GPU_SHARED_AT(p) ((uint32_t)(uintptr_t)(const __attribute__((address_space(3))) void *)(p))
 #else
 GPU_CALL struct gpu_place gpu_place(void)
@@ -75,6 +77,8 @@ GPU_CALL struct gpu_place gpu_place(void)
 #define GPU_BARRIER_OR(is_true) (__syncthreads_or(is_true) != 0)
 #define GPU_SHUFFLE_DOWN(v, by) __shfl_down_sync(0xffffffffu, (v), (by))
 #define GPU_SHUFFLE_XOR(v, by) __shfl_xor_sync(0xffffffffu, (v), (by))
+#define gpu_ballot(is_true) __ballot_sync(0xffffffffu, (is_true))
+#define gpu_count_ones(v) ((unsigned)__popc(v))
 #define GPU_SHARED_AT(p) ((uint32_t)__cvta_generic_to_shared(p))
 #endif
 
@@ -107,6 +111,12 @@ GPU_CALL float gpu_exp2(float x)
 {
     float y;
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+GPU_CALL float gpu_inverse(float x)
+{
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
     return y;
 }
 GPU_CALL uint32_t gpu_pack(float low, float high)
@@ -147,6 +157,9 @@ void gpu_copy_wait(unsigned n);
 void gpu_load_matrices(uint32_t *v, const uint16_t *at);
 void gpu_load_matrices_turned(uint32_t *v, const uint16_t *at);
 float gpu_exp2(float x);
+float gpu_inverse(float x);
+uint32_t gpu_ballot(bool is_true);
+#define gpu_count_ones(v) ((unsigned)__builtin_popcount(v))
 uint32_t gpu_pack(float low, float high);
 void gpu_warp_barrier(void);
 #define KERNEL(name, threads, shared_bytes) void gpu_emu_##name(const void *at);
@@ -174,6 +187,8 @@ GPU_CALL struct gpu_place gpu_place(void)
  *                                 multiple of 16 bytes), and gets in v[j] of matrix j the numbers 2·(lane % 4) and the next of
  *                                 row lane / 4; …_turned: of column lane / 4 (PTX ISA, ldmatrix)
  *     gpu_exp2(x)                 2^x, to 2 units in the last place; subnormal numbers are 0
+ *     gpu_inverse(x)              1/x, to 1 unit in the last place; subnormal numbers are 0
+ *     gpu_ballot(is_true)         a bit for each thread of the warp, all of which come here; gpu_count_ones(v): of its bits
  *     gpu_pack(low, high)         a pair of bf16, each rounded to the nearest even
  *     gpu_warp_barrier()          what threads of the warp have written to shared memory is there for its others */
 

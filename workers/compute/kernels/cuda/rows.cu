@@ -35,6 +35,60 @@ GPU_KERNEL(norm, struct norm_args, a)
         number_put(y, j, (x[j] - mean) * inverse * a.scale[j] + (a.shift ? a.shift[j] : 0));
 }
 
+struct kept_row {               /* of a warp: fours of this thread, 128 columns apart */
+    struct gpu_four v[NUMBERS_KEPT];
+    float mean, inverse;
+};
+
+/* A row of at most 128·NUMBERS_KEPT columns, a multiple of four, that begins at 16 bytes, with its moments. */
+GPU_CALL struct kept_row kept_row(const float *x, size_t n, float eps, bool is_rms)
+{
+    struct kept_row r;
+    unsigned first = gpu_place().thread % GPU_WARP * 4;
+    float sum = 0;
+    GPU_UNROLL
+    for (unsigned k = 0; k < NUMBERS_KEPT; k++)
+        if (first + 128 * k < n)
+            r.v[k] = gpu_load4(x + first + 128 * k);
+    GPU_UNROLL
+    for (unsigned k = 0; k < NUMBERS_KEPT; k++)
+        if (first + 128 * k < n)
+            sum += (r.v[k].v[0] + r.v[k].v[1]) + (r.v[k].v[2] + r.v[k].v[3]);
+    r.mean = is_rms ? 0 : numbers_warp_sum(sum) / (float)n;
+    sum = 0;
+    GPU_UNROLL
+    for (unsigned k = 0; k < NUMBERS_KEPT; k++)
+        for (unsigned l = 0; l < 4 && first + 128 * k < n; l++)
+            sum += (r.v[k].v[l] - r.mean) * (r.v[k].v[l] - r.mean);
+    r.inverse = 1.0f / __builtin_sqrtf(numbers_warp_sum(sum) / (float)n + eps);
+    return r;
+}
+
+/* A warp for each row, which is read once. */
+GPU_KERNEL(norm_kept, struct norm_args, a)
+{
+    struct gpu_place p = gpu_place();
+    size_t row = (size_t)p.block[0] * (p.threads / GPU_WARP) + p.thread / GPU_WARP;
+    bool is_inside = row < a.rows;
+    row = is_inside ? row : 0;
+    struct kept_row r = kept_row(a.x + row * a.x_stride, a.cols, a.eps, a.is_rms);
+    GPU_UNROLL
+    for (unsigned k = 0; k < NUMBERS_KEPT; k++) {
+        size_t j = p.thread % GPU_WARP * 4 + 128 * k;
+        if (j < a.cols && is_inside) {
+            struct gpu_four scale = gpu_load4(a.scale + j), y;
+            for (int l = 0; l < 4; l++)
+                y.v[l] = (r.v[k].v[l] - r.mean) * r.inverse * scale.v[l];
+            if (a.shift) {
+                struct gpu_four shift = gpu_load4(a.shift + j);
+                for (int l = 0; l < 4; l++)
+                    y.v[l] += shift.v[l];
+            }
+            four_put(a.y, row * a.y_stride + j, y);
+        }
+    }
+}
+
 /* With z = (x - mean)·inverse and g = dy·scale: dx = inverse·(g - mean(g) - z·mean(g·z)). */
 GPU_KERNEL(norm_back, struct norm_back_args, a)
 {
@@ -144,6 +198,48 @@ GPU_KERNEL(xent, struct xent_args, a)
             double share = (double)(gpu_exp(number_at(x, j) - top) / sum) - (j == label ? 1.0 : 0.0);
             number_put(dx, j, (float)(share * weight));
         }
+    }
+}
+
+/* The same of a row of bf16 that shared memory holds: each logit is read once, and written once. */
+GPU_KERNEL(xent_kept, struct xent_args, a)
+{
+    GPU_DYNAMIC(struct numbers_pairs4, kept);
+    GPU_SHARED(float, room, GPU_WARP);
+    const float log2e = 1.44269504f;
+    struct gpu_place p = gpu_place();
+    const uint16_t *from = (const uint16_t *)a.x.at + p.block[0] * a.x_stride;
+    size_t label = (size_t)a.label[p.block[0]];
+    float top = -__builtin_inff(), sum = 0, weight = (float)((a.step ? a.step->loss_scale : 1.0) / (double)a.rows);
+    for (size_t e = p.thread; e < a.cols / 8; e += p.threads) {
+        kept[e] = ((const struct numbers_pairs4 *)(const void *)from)[e];
+        struct eight x = numbers_widen8(kept[e]);
+        GPU_UNROLL
+        for (int l = 0; l < 8; l++)
+            top = x.v[l] > top ? x.v[l] : top;
+    }
+    top = gpu_block_fold(top, room, true);
+    for (size_t e = p.thread; e < a.cols / 8; e += p.threads) {
+        struct eight x = numbers_widen8(kept[e]);
+        GPU_UNROLL
+        for (int l = 0; l < 8; l++)
+            sum += gpu_exp2((x.v[l] - top) * log2e);
+    }
+    sum = gpu_block_fold(sum, room, false);
+    if (p.thread == 0) {
+        float picked = numbers_widen(((const uint16_t *)(const void *)kept)[label]);
+        a.loss[p.block[0]] = (double)top + gpu_log((double)sum) - (double)picked;
+    }
+    if (!a.dx.at)
+        return;
+    struct numbers dx = numbers_from(a.dx, p.block[0] * a.dx_stride);
+    float share = weight / sum;
+    for (size_t e = p.thread; e < a.cols / 8; e += p.threads) {
+        struct eight x = numbers_widen8(kept[e]);
+        GPU_UNROLL
+        for (int l = 0; l < 8; l++)
+            x.v[l] = gpu_exp2((x.v[l] - top) * log2e) * share - (8 * e + (unsigned)l == label ? weight : 0);
+        eight_put(dx, 8 * e, x);
     }
 }
 

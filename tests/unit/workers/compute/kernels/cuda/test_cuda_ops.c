@@ -39,6 +39,8 @@ static void test_nets_in_both_orders(void **st)
           .groups = 4 },
         { .n = 1, .t = 5, .heads = 1, .kv_heads = 1, .d = 130, .side = 5, .window = 5, .stride = 1, .pad = 2, .in = 3, .out = 5,
           .groups = 1 },
+        { .n = 1, .t = 37, .heads = 1, .kv_heads = 1, .d = 4, .side = 2, .window = 1, .stride = 1, .pad = 0, .in = 264, .out = 8,
+          .groups = 2 },
     };
     struct backend_ctx *c = kit_emu(), *ref;
     struct net_case k[NET_CASES_MAX];
@@ -100,16 +102,15 @@ static void test_batch_invariant(void **st)
 }
 
 /* Tokens that come often add up in their order; rows of the table that no token names become 0, or stay when added to. */
-static void test_embedding(void **st)
+static void embedding(size_t V, size_t T, size_t C)
 {
-    (void)st;
-    enum { V = 7, T = 150, C = 5 };
     struct backend_ctx *c = kit_emu(), *ref;
     struct err e;
-    float *dy = numbers(T * C, 1), got[V * C], want[V * C], rows[T * C], same[T * C];
-    int32_t token[T];
-    for (int i = 0; i < T; i++)
-        token[i] = (i * i) % 5;                     /* 5 and 6 never come */
+    float *dy = numbers(T * C, 1), *got = numbers(V * C, 2), *want = numbers(V * C, 2), *rows = numbers(T * C, 1);
+    float *same = numbers(T * C, 1);
+    int32_t *token = malloc(T * sizeof *token);
+    for (size_t i = 0; i < T; i++)
+        token[i] = (int32_t)(i * i % (V - 2));      /* the last two never come */
     struct mat K = mat_host(token, ELEM_I32, T, 1), D = mat_host(dy, ELEM_F32, T, C), G = mat_host(got, ELEM_F32, V, C);
     struct mat W = mat_host(want, ELEM_F32, V, C), R = mat_host(rows, ELEM_F32, T, C), S = mat_host(same, ELEM_F32, T, C);
     assert_int_equal(backend_ref.open(&backend_ref, NULL, &ref, &e), ERR_OK);
@@ -120,14 +121,22 @@ static void test_embedding(void **st)
         k.ptr = token;
         call_kernel(&backend_cuda_emu, c, OP_EMBED_BWD, &(struct op_call){ attr, { &k, &d }, { &g } });
         call_kernel(&backend_ref, ref, OP_EMBED_BWD, &(struct op_call){ attr, { &k, &d }, { &w } });
-        assert_memory_equal(got, want, sizeof got);
+        assert_memory_equal(got, want, V * C * sizeof *got);
     }
     call_op(&backend_cuda_emu, c, OP_EMBED, &(struct op_attr){ 0 }, CALL_INS(&G, &K), CALL_INS(&R));
     call_op(&backend_ref, ref, OP_EMBED, &(struct op_attr){ 0 }, CALL_INS(&W, &K), CALL_INS(&S));
-    assert_memory_equal(rows, same, sizeof rows);
-    free(dy);
+    assert_memory_equal(rows, same, T * C * sizeof *rows);
+    free(dy), free(got), free(want), free(rows), free(same), free(token);
     backend_ref.close(ref);
     kit_close(c);
+}
+
+/* Also of more rows than a block has, of more tokens than a chunk, and four numbers an access. */
+static void test_embedding(void **st)
+{
+    (void)st;
+    embedding(7, 150, 5);
+    embedding(40, 4100, 8);
 }
 
 /* The draws are those of every backend; off outside training. */
@@ -205,17 +214,18 @@ static void test_cast(void **st)
 }
 
 /* A loss of logits in bf16: its gradient is bf16 too, in a place of its own or over the logits. */
-static void test_narrow_loss(void **st)
+static void narrow_loss(int cols)
 {
-    (void)st;
-    enum { ROWS = 5, COLS = 301, N = ROWS * COLS };
+    enum { ROWS = 5, MOST = ROWS * 1064 };
+    const size_t N = ROWS * (size_t)cols, COLS = (size_t)cols;
     struct backend_ctx *c = kit_emu(), *ref;
     struct err e;
     float *x = numbers(N, 4);
-    uint16_t half[N], got[N];
-    double wide[N], want[N], loss, want_loss, off = 0, norm = 0;
-    int32_t label[ROWS] = { 0, 300, 7, 150, 64 }, best[ROWS], want_best[ROWS];
-    for (int i = 0; i < N; i++)
+    static uint16_t half[MOST], got[MOST];
+    static double wide[MOST], want[MOST];
+    double loss, want_loss, off = 0, norm = 0;
+    int32_t label[ROWS] = { 0, (int32_t)COLS - 1, 7, 150, 64 }, best[ROWS], want_best[ROWS];
+    for (size_t i = 0; i < N; i++)
         wide[i] = (double)bf16_to_f32(half[i] = bf16_of(3 * x[i]));
     assert_int_equal(backend_ref.open(&backend_ref, NULL, &ref, &e), ERR_OK);
     struct mat H = mat_host(half, ELEM_BF16, ROWS, COLS), G = mat_host(got, ELEM_BF16, ROWS, COLS);
@@ -224,7 +234,7 @@ static void test_narrow_loss(void **st)
     struct mat B = mat_host(want_best, ELEM_I32, ROWS, 1);
     loss = call_loss(&backend_cuda_emu, c, OP_SOFTMAX_XENT, &H, &L, &G);
     want_loss = call_loss(&backend_ref, ref, OP_SOFTMAX_XENT, &W, &L, &D);
-    for (int i = 0; i < N; i++) {
+    for (size_t i = 0; i < N; i++) {
         off += pow((double)bf16_to_f32(got[i]) - want[i], 2);
         norm += want[i] * want[i];
     }
@@ -232,21 +242,29 @@ static void test_narrow_loss(void **st)
     call_unary(&backend_cuda_emu, c, OP_ARGMAX, &H, &A);
     call_unary(&backend_ref, ref, OP_ARGMAX, &W, &B);
     assert_memory_equal(best, want_best, sizeof best);
-    struct buffer *room = backend_cuda_emu.alloc(c, sizeof half), *sum = backend_cuda_emu.alloc(c, sizeof loss);
+    struct buffer *room = backend_cuda_emu.alloc(c, N * sizeof *half), *sum = backend_cuda_emu.alloc(c, sizeof loss);
     struct buffer *labels = backend_cuda_emu.alloc(c, sizeof label);
     struct tensor t = tensor_at(room, 0, ELEM_BF16, 2, (size_t[]){ ROWS, COLS }), s = tensor_at(sum, 0, ELEM_F64, 1,
                                                                                               (size_t[]){ 1 });
     struct tensor l = tensor_at(labels, 0, ELEM_I32, 1, (size_t[]){ ROWS });
-    backend_cuda_emu.put(c, QUEUE_COMPUTE, room, 0, half, sizeof half);
+    backend_cuda_emu.put(c, QUEUE_COMPUTE, room, 0, half, N * sizeof *half);
     backend_cuda_emu.put(c, QUEUE_COMPUTE, labels, 0, label, sizeof label);
     (*backend_cuda_emu.kernels)[OP_SOFTMAX_XENT][ELEM_BF16](c, &(struct op_call){ .in = { &t, &l }, .out = { &s, &t } });
-    backend_cuda_emu.get(c, QUEUE_COMPUTE, room, 0, half, sizeof half);
+    backend_cuda_emu.get(c, QUEUE_COMPUTE, room, 0, half, N * sizeof *half);
     assert_int_equal(backend_cuda_emu.sync(c, &e), ERR_OK);
-    assert_memory_equal(half, got, sizeof half);
+    assert_memory_equal(half, got, N * sizeof *half);
     backend_cuda_emu.free(c, room), backend_cuda_emu.free(c, sum), backend_cuda_emu.free(c, labels);
     free(x);
     backend_ref.close(ref);
     kit_close(c);
+}
+
+/* One by one; and held in shared memory, the last eights with fewer threads than there are. */
+static void test_narrow_loss(void **st)
+{
+    (void)st;
+    narrow_loss(301);
+    narrow_loss(1064);
 }
 
 /* What this backend lacks is refused by name before anything runs. */
