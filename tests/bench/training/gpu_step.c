@@ -4,7 +4,7 @@
  *
  * MFU is (6N + 6·layers·width·T)·tokens/s over 989.4 TFLOP/s (bf16 of the H100 and H200 by their datasheet; attention's causal
  * half is counted: llm.c's formula). host_gap: 1 - device time of the captured step / time of a step with its batch, scalars
- * and loss. */
+ * and loss. resident: without the batch's way to the card, as PyTorch's steps are. */
 #include "tests/bench/training/gpu_step.h"
 
 #include <dlfcn.h>
@@ -70,15 +70,21 @@ void step_free(struct step *s)
     free(s->labels);
 }
 
-double step_run(struct step *s)
+static double run(struct step *s, bool is_resident)
 {
     double loss = 0;
-    net_put(s->n, s->x, s->labels, s->rows);
+    if (!is_resident)
+        net_put(s->n, s->x, s->labels, s->rows);
     net_exec(s->n, s->rows, PHASE_FORWARD | PHASE_BACKWARD | PHASE_UPDATE, false, &s->at);
     s->at.counter++;
     if (net_loss(s->n, &loss, &failure) != ERR_OK)
         stop("step");
     return loss / (double)s->items;
+}
+
+double step_run(struct step *s)
+{
+    return run(s, false);
 }
 
 static int by_size(const void *a, const void *b)
@@ -113,12 +119,26 @@ static double device_seconds(struct step *s)
     return took[TIMES / 2];
 }
 
+/* Seconds of a step; is_resident: its batch is on the card already. */
+static double median_step(struct step *s, bool is_resident, double seconds, size_t *ret_count, double *ret_loss)
+{
+    static double took[STEPS_MOST];
+    size_t n = 0;
+    for (double began = now(); n < STEPS_MOST && (n < STEPS_LEAST || now() - began < seconds); n++) {
+        double at = now();
+        *ret_loss = run(s, is_resident);
+        took[n] = now() - at;
+    }
+    qsort(took, n, sizeof *took, by_size);
+    *ret_count = n;
+    return took[n / 2];
+}
+
 /* flops: of an item (token, row) by the stated formula; 0: those of net_flops. */
 static void measure(const char *name, const struct train_job *job, struct net_shape shape, size_t rows, double flops)
 {
-    static double took[STEPS_MOST];
     struct step s;
-    double loss = 0, first, began;
+    double loss = 0, first;
     step_new(&s, job, shape, rows);
     launch = ctx->d.launch;
     ctx->d.launch = count_launch;
@@ -127,20 +147,16 @@ static void measure(const char *name, const struct train_job *job, struct net_sh
     for (int i = 0; i < WARM; i++)
         loss = step_run(&s);
     size_t count = 0;
-    for (began = now(); count < STEPS_MOST && (count < STEPS_LEAST || now() - began < budget_s); count++) {
-        double at = now();
-        loss = step_run(&s);
-        took[count] = now() - at;
-    }
-    qsort(took, count, sizeof *took, by_size);
-    double seconds = took[count / 2], device = device_seconds(&s), each = flops > 0 ? flops : net_flops(s.n) / (double)s.n->items;
+    double resident = median_step(&s, true, budget_s / 2, &count, &loss);
+    double seconds = median_step(&s, false, budget_s, &count, &loss);
+    double device = device_seconds(&s), each = flops > 0 ? flops : net_flops(s.n) / (double)s.n->items;
     double rate = (double)s.items / seconds;
     printf("{\"stage\": \"%s\", \"parameters\": %zu, \"rows\": %zu, \"type\": \"%s\", \"by\": \"%s\", \"steps\": %zu, "
-           "\"ms\": %.3f, "
-           "\"device_ms\": %.3f, \"host_gap\": %.5f, \"launches\": %zu, \"items_s\": %.0f, \"tflops\": %.2f, \"mfu\": %.4f, "
+           "\"ms\": %.3f, \"resident_ms\": %.3f, \"device_ms\": %.3f, "
+           "\"host_gap\": %.5f, \"launches\": %zu, \"items_s\": %.0f, \"tflops\": %.2f, \"mfu\": %.4f, "
            "\"loss_first\": %.4f, \"loss\": %.4f, \"mib\": %zu}\n", name, s.n->numbers, rows, is_half() ? "bf16" : "f32",
-           has_library ? "library" : "own", count,
-           1e3 * seconds, 1e3 * device, device > 0 ? 1 - device / seconds : 0, launches, rate, 1e-12 * each * rate,
+           has_library ? "library" : "own", count, 1e3 * seconds, 1e3 * resident, 1e3 * device,
+           device > 0 ? 1 - device / seconds : 0, launches, rate, 1e-12 * each * rate,
            each * rate / PEAK, first, loss, plan_bytes(s.n->plan) >> 20);
     fflush(stdout);
     const char *wants = getenv("FALAJ_GPU_PROFILE");

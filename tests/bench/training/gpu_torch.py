@@ -110,7 +110,7 @@ class Trial:
         self.name, self.batch, self.items, self.bf16, self.clip = name, batch, items, bf16, clip
         self.model = model.to(DEVICE)
         self.run = torch.compile(self.model) if compiled else self.model
-        self.opt = torch.optim.AdamW(self.model.parameters(), lr=1e-4, weight_decay=0.1, fused=HAS_CARD)
+        self.opt = torch.optim.AdamW(self.model.parameters(), lr=1e-4, weight_decay=0.1, **({"fused": True} if HAS_CARD else {}))
         began = time.perf_counter()
         for _ in range(1 if TOY else 5):
             self.step()
