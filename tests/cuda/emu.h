@@ -14,15 +14,25 @@
  *   - a thread that ends while others wait at a barrier; a pointer or event that is not there.
  * A copy that is under way to shared memory arrives when its thread waits for it, and what lay there is gone at its begin; rows
  * of gpu_load_matrices are read when a thread comes to it: a missing wait or barrier shows as NaN.
- * One thread of a process at a time. */
+ *   - a stream of another card than the thread's, or memory of another card than the queue's.
+ * Threads take turns: an operation of one is whole before another's begins (emu_card.c). What the host of one thread has waited
+ * for counts as waited for by all of them. */
 #pragma once
 #include <stdbool.h>
-#include "workers/compute/kernels/cuda/cuda_int.h"
+#include "workers/compute/kernels/cuda/nccl.h"
+
+enum { EMU_CARDS = 4 };
 
 extern const struct backend backend_cuda_emu;
 
 /* The table; the same for everybody. */
 const struct gpu_driver *emu_driver(void);
+/* NCCL's table, over meetings of threads (emu_nccl.c); links that were made and are not gone; whether there is a library at
+ * all. */
+const struct nccl *emu_nccl(void);
+int emu_nccl_links(void);
+void emu_set_nccl(bool is_there);
+void emu_set_cards(int n);                      /* that the driver shows; 1 until then */
 void emu_set_descending(bool is_descending);    /* order of blocks, warps and threads */
 void emu_set_memory(size_t size_bytes);         /* of the card; what is asked for beyond it is refused. 0: as much as there is */
 void emu_set_shared(size_t size_bytes);         /* that a block of the card may have, 0: 227 KiB, as sm_90 */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* emu_backend.c - the backend cuda-emu: all of the backend "cuda" but its driver. */
-#include "tests/cuda/emu.h"
+#include "tests/cuda/emu_int.h"
 
 static bool probe(const struct hw *hw)
 {
@@ -14,4 +14,24 @@ static enum errc open_emu(const struct backend *be, struct pool *pool, struct ba
     return cuda_open_by(be, emu_driver(), images, ret, e);
 }
 
-const struct backend backend_cuda_emu = { .name = "cuda-emu", .rank = -1, .probe = probe, .open = open_emu, CUDA_BACKEND };
+static enum errc link_id(unsigned char ret[CARD_LINK_ID], struct err *e)
+{
+    return nccl_link_id(emu_nccl(), ret, e);
+}
+
+static enum errc link_new(struct backend_ctx *c, const struct card_link_spec *s, struct card_link **ret, struct err *e)
+{
+    return nccl_link_new(emu_nccl(), c, s, ret, e);
+}
+
+static int link_version(void)
+{
+    int version = 0;
+    return emu_nccl()->version(&version) ? 0 : version;
+}
+
+static const struct card_ops cards = { emu_cards, cuda_card_use, link_id, link_new, nccl_exchange, nccl_link_free, link_version };
+static const struct capturing capturing = { cuda_capture_begin, cuda_capture_end, cuda_replay, cuda_capture_free, &cards };
+
+const struct backend backend_cuda_emu = { .name = "cuda-emu", .rank = -1, .probe = probe, .open = open_emu,
+                                          .capturing = &capturing, CUDA_BACKEND };

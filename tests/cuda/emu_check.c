@@ -38,6 +38,7 @@ static struct piece {
     char *at;
     size_t size_bytes;
     struct grain *grains;
+    int card;
 } pieces[PIECES_MAX];
 
 static size_t memory_most, memory_used;
@@ -89,6 +90,7 @@ int emu_get(gpu_ptr *ret, size_t size_bytes)
     p->grains = calloc(padded / GRAIN, sizeof *p->grains);
     ASSERT(p->at && p->grains);
     p->size_bytes = size_bytes;
+    p->card = emu_card();
     memory_used += size_bytes;
     memset(p->at, 0xff, size_bytes);
     ASAN_POISON_MEMORY_REGION(p->at, padded);
@@ -160,6 +162,8 @@ int emu_touch(const char *what, int queue, const struct gpu_use *use)
     struct piece *p = piece_of(use->at, use->size_bytes);
     if (!p)
         return emu_fail("%s: %zu bytes that are no device memory, or run past its end", what, use->size_bytes);
+    if (p->card != emu_card())
+        return emu_fail("%s: memory of card %d is touched by card %d", what, p->card, emu_card());
     size_t from = (size_t)(use->at - (gpu_ptr)(uintptr_t)p->at), end = from + use->size_bytes;
     for (size_t i = from / GRAIN; i * GRAIN < end; i++) {
         struct grain *g = &p->grains[i];

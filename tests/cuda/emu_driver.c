@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* emu_driver.c - the table: each call of the driver over the runner and the checker, and the backend cuda-emu. */
 #include "tests/cuda/emu_int.h"
+#include "core/base/cleanup.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,8 +24,10 @@ static const struct known {
 #undef KERNEL
 };
 
+enum { BAD_CARD = 101, BAD_CONTEXT = 201 };
+
 struct stream {
-    int queue;
+    int queue, card;
 };
 struct emu_event {
     bool is_recorded;
@@ -48,6 +51,12 @@ static int queue_of(void *stream)
     return ((const struct stream *)stream)->queue;
 }
 
+int emu_queue_of(void *stream)
+{
+    return queue_of(stream);
+}
+
+
 static int init(unsigned flags)
 {
     return (int)flags;
@@ -67,14 +76,14 @@ static int version(int *ret)
 
 static int device_count(int *ret)
 {
-    *ret = 1;
+    *ret = emu_cards();
     return 0;
 }
 
 static int device_get(int *ret, int ordinal)
 {
     *ret = ordinal;
-    return ordinal ? 101 : 0;
+    return emu_is_card(ordinal) ? 0 : BAD_CARD;
 }
 
 static int device_name(char *ret, int size, int device)
@@ -92,19 +101,25 @@ static int device_attribute(int *ret, int what, int device)
 
 static int context_keep(void **ret, int device)
 {
-    (void)device;
-    *ret = streams;
-    return 0;
+    *ret = emu_context(device);
+    return *ret ? 0 : BAD_CARD;
 }
 
 static int context_drop(int device)
 {
-    return device ? 101 : 0;
+    return emu_is_card(device) ? 0 : BAD_CARD;
 }
 
 static int context_use(void *context)
 {
-    return context == streams ? 0 : 201;
+    return emu_context_use(context) ? 0 : BAD_CONTEXT;
+}
+
+/* What is asked for of a stream whose card is not the thread's. */
+static int on_card(const char *what, void *stream)
+{
+    const struct stream *s = stream;
+    return s->card == emu_card() ? 0 : emu_fail("%s: is asked of card %d by a thread on card %d", what, s->card, emu_card());
 }
 
 static int memory_info(size_t *ret_free, size_t *ret_total)
@@ -151,6 +166,7 @@ static int not_now(const char *what)
 
 static int memory_get(gpu_ptr *ret, size_t size_bytes)
 {
+    ALONE;
     if (emu_captures(NULL))
         return not_now("memory");
     return emu_get(ret, size_bytes);
@@ -158,24 +174,28 @@ static int memory_get(gpu_ptr *ret, size_t size_bytes)
 
 static int memory_free(gpu_ptr at)
 {
+    ALONE;
     if (emu_captures(NULL))
         return not_now("the end of memory");
     return emu_drop(at);
 }
 
 /* One access of its own, outside of an operation. */
-static int access(const char *what, void *stream, gpu_ptr at, size_t n, bool is_written)
+static int one_access(const char *what, void *stream, gpu_ptr at, size_t n, bool is_written)
 {
     const struct gpu_use use = { at, n, !is_written, is_written, true };
     if (emu_captures(stream))
         return not_now(what);
+    if (on_card(what, stream))
+        return EMU_FAILED;
     emu_queue_tick(queue_of(stream));
     return emu_touch(what, queue_of(stream), &use);
 }
 
 static int memory_fill(gpu_ptr at, unsigned char value, size_t n, void *stream)
 {
-    int code = access("a fill", stream, at, n, true);
+    ALONE;
+    int code = one_access("a fill", stream, at, n, true);
     if (!code) {
         emu_open(at, n);
         memset((void *)(uintptr_t)at, value, n);
@@ -186,7 +206,8 @@ static int memory_fill(gpu_ptr at, unsigned char value, size_t n, void *stream)
 
 static int copy_in(gpu_ptr to, const void *from, size_t n, void *stream)
 {
-    int code = access("a copy to the card", stream, to, n, true);
+    ALONE;
+    int code = one_access("a copy to the card", stream, to, n, true);
     if (!code) {
         emu_open(to, n);
         memcpy((void *)(uintptr_t)to, from, n);
@@ -197,7 +218,8 @@ static int copy_in(gpu_ptr to, const void *from, size_t n, void *stream)
 
 static int copy_out(void *to, gpu_ptr from, size_t n, void *stream)
 {
-    int code = access("a copy from the card", stream, from, n, false);
+    ALONE;
+    int code = one_access("a copy from the card", stream, from, n, false);
     if (!code) {
         emu_open(from, n);
         memcpy(to, (const void *)(uintptr_t)from, n);
@@ -210,6 +232,7 @@ static int stream_new(void **ret, unsigned flags)
 {
     static int made;
     struct stream *s = NULL;
+    ALONE;
     for (int i = 0; i < made && !s; i++)
         if (!streams[i].queue)
             s = &streams[i];
@@ -219,20 +242,29 @@ static int stream_new(void **ret, unsigned flags)
     } else if (s) {
         s->queue = (int)(s - streams) + 1;              /* its clock goes on */
     }
+    if (s)
+        s->card = emu_card();
     *ret = s;
     return s && flags == GPU_STREAM_ALONE ? 0 : 1;
 }
 
 static int stream_sync(void *stream)
 {
+    ALONE;
     if (emu_captures(stream))
         return not_now("a sync");
     emu_queue_learn(EMU_HOST, queue_of(stream));
     return 0;
 }
 
+static int stream_query(void *stream)
+{
+    return stream_sync(stream);         /* all has run when it was asked for */
+}
+
 static int stream_free(void *stream)
 {
+    ALONE;
     stream_sync(stream);
     ((struct stream *)stream)->queue = 0;
     return 0;
@@ -242,6 +274,7 @@ static int stream_wait(void *stream, void *event, unsigned flags)
 {
     const struct emu_event *ev = event;
     (void)flags;
+    ALONE;
     if (emu_captures(stream))
         return not_now("a wait");
     if (ev->is_recorded)
@@ -264,6 +297,7 @@ static int event_free(void *event)
 static int event_record(void *event, void *stream)
 {
     struct emu_event *ev = event;
+    ALONE;
     if (emu_captures(stream))
         return not_now("an event");
     ev->is_recorded = true;
@@ -288,6 +322,8 @@ static bool is_result(size_t i)
 /* what NULL: more of the operation that is being told about, its scratch memory. */
 static void about(const char *what, void *stream, const struct gpu_use *of, size_t n)
 {
+    if (what)
+        emu_hold();
     if (emu_captures(stream)) {
         (void)emu_keep(&(struct emu_kept){ .kind = KEPT_ABOUT, .what = what, .uses = of, .n = n });
         return;
@@ -297,6 +333,7 @@ static void about(const char *what, void *stream, const struct gpu_use *of, size
         op_code = 0;
         use_count = 0;
         emu_queue_tick(queue_of(stream));
+        op_code = on_card(what, stream);
     }
     ASSERT(use_count + n <= USES_MAX);
     for (size_t i = 0; i < n; i++) {
@@ -314,7 +351,7 @@ static void about(const char *what, void *stream, const struct gpu_use *of, size
             emu_spoil(uses[i].at, uses[i].size_bytes);
 }
 
-static int done(void)
+static int end_operation(void)
 {
     if (emu_captures(NULL))             /* operations are the compute queue's, which is the one that is captured */
         return emu_keep(&(struct emu_kept){ .kind = KEPT_DONE });
@@ -328,10 +365,18 @@ static int done(void)
     return op_code;
 }
 
+static int done(void)
+{
+    int code = end_operation();
+    emu_let_go();
+    return code;
+}
+
 static int launch(void *function, unsigned x, unsigned y, unsigned z, unsigned threads, unsigned threads_y, unsigned threads_z,
                   unsigned shared_bytes, void *stream, void **arguments, void **extra)
 {
     const struct known *k = function;
+    ALONE;
     if (!k || threads_y != 1 || threads_z != 1 || shared_bytes != k->shared_bytes || !*k->may || extra)
         return 1;
     if (emu_captures(stream))
@@ -343,12 +388,18 @@ static int launch(void *function, unsigned x, unsigned y, unsigned z, unsigned t
 
 static int capture_begin(void *stream, int mode)
 {
-    return emu_capture_begin(stream, mode);
+    emu_hold();
+    int code = emu_capture_begin(stream, mode);
+    if (code)
+        emu_let_go();
+    return code;
 }
 
 static int capture_end(void *stream, void **ret_graph)
 {
-    return emu_capture_end(stream, ret_graph);
+    int code = emu_capture_end(stream, ret_graph);
+    emu_let_go();
+    return code;
 }
 
 static int graph_make(void **ret_made, void *graph, unsigned long long flags)
@@ -358,11 +409,13 @@ static int graph_make(void **ret_made, void *graph, unsigned long long flags)
 
 static int graph_free(void *graph)
 {
+    ALONE;
     return emu_graph_free(graph);
 }
 
 static int graph_made_free(void *made)
 {
+    ALONE;
     return emu_graph_free(made);
 }
 
@@ -380,6 +433,7 @@ static int run_kept(void *stream, const struct emu_kept *k)
 
 static int graph_run(void *made, void *stream)
 {
+    ALONE;
     return emu_captures(stream) ? not_now("another sequence") : emu_graph_run(made, stream, run_kept);
 }
 

@@ -43,6 +43,19 @@ int emu_graph_make(void **ret, void *graph, unsigned long long flags);
 int emu_graph_free(void *graph);
 int emu_graph_run(void *made, void *stream, int (*run)(void *stream, const struct emu_kept *k));
 
+/* Cards, and the turns of threads (emu_card.c). hold: until let_go, over calls; ALONE: until the end of the function. */
+int emu_cards(void);
+int emu_card(void);                             /* the thread's */
+bool emu_is_card(int card);
+void *emu_context(int card);                    /* NULL: there is none */
+bool emu_context_use(const void *context);
+int emu_lock(void);
+void emu_unlock(const int *locked);
+void emu_hold(void);
+void emu_let_go(void);
+#define ALONE CLEANUP(emu_unlock) const int locked __attribute__((unused)) = emu_lock()
+int emu_queue_of(void *stream);
+
 /* Memory. */
 int emu_get(gpu_ptr *ret, size_t size_bytes);
 int emu_drop(gpu_ptr at);

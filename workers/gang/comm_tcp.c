@@ -217,7 +217,7 @@ static void rank_abort(struct comm *c, const struct err *why)
     end(gang_of(c), why);
 }
 
-const struct comm_ops comm_tcp_ops = { "tcp", reduce_scatter, all_gather, gather, broadcast, barrier, rank_abort };
+const struct comm_ops comm_tcp_ops = { "tcp", reduce_scatter, all_gather, gather, broadcast, barrier, rank_abort, NULL };
 
 bool comm_tcp_was_lost(const struct comm *c)
 {

@@ -12,6 +12,7 @@
 #include "core/json/encode.h"
 #include "core/wire/job_result.h"
 #include "core/wire/type_train.h"
+#include "workers/compute/kernels/cards.h"
 #include "workers/compute/train/data_rows.h"
 #include "workers/compute/train/data_tokens.h"
 #include "workers/compute/train/engine.h"
@@ -256,14 +257,19 @@ static enum errc measure(struct child *c, const struct train_job *job, struct pe
     return rc;
 }
 
-/* Ranks are threads on the processors of this lease. */
+/* Ranks are threads on the processors, or on the cards, of this lease. */
 static void settle_ranks(const struct child *c, struct train_job *job)
 {
+    const struct card_ops *cards = backend_cards(c->backend);
+    int places = cards ? cards->count() : c->hw.cores;
     if (lease_grant_is_gang(&c->grant.lease))
         job->ranks = 1;                 /* each machine is one */
     if (!job->ranks)
-        job->ranks = c->backend->properties & BE_DEVICE ? 1 : train_job_ranks(job, c->hw.cores);
-    if (job->ranks > c->hw.cores)
+        job->ranks = train_job_ranks(job, places);
+    if (cards && job->ranks < places && job->family != TRAIN_GBDT)
+        child_log(c, "warning: this training uses %ld of its %d cards: ranks 0 takes as many as divide accumulate, which is %ld",
+                  (long)job->ranks, places, (long)job->accumulate);
+    if (!cards && job->ranks > c->hw.cores)
         child_log(c, "warning: %ld ranks take turns on %d processor(s): fewer ranks, or more processors, are faster",
                   (long)job->ranks, c->hw.cores);
 }

@@ -10,7 +10,8 @@
  * cnn SIDE CHANNELS B | mlp IN HIDDEN B
  * energy LAYERS WIDTH HEADS T B  joules of gpt's steps by the card's counter and by its power
  * tune LAYERS WIDTH HEADS T B ACCUMULATE | data … B
- * grads LAYERS WIDTH HEADS T B | curve … STEPS   what PyTorch is to get, too (gpu_learn.c) */
+ * grads LAYERS WIDTH HEADS T B | curve … STEPS   what PyTorch is to get, too (gpu_learn.c)
+ * nccl MIB                       exchanges of so many gradients by one rank, and a link that is given up */
 #include "tests/bench/training/gpu_kit.h"
 
 double budget_s;
@@ -26,6 +27,7 @@ int main(int argc, char **argv)
         { "gpt", stage_gpt, 5 },             { "cnn", stage_cnn, 3 },   { "mlp", stage_mlp, 3 },
         { "energy", stage_energy, 5 },       { "grads", stage_grads, 5 }, { "curve", stage_curve, 6 },
         { "tune", stage_tune, 6 },           { "data", stage_data, 5 },
+        { "nccl", stage_nccl, 1 },
     };
     for (size_t i = 0; argc >= 3 && i < sizeof stages / sizeof *stages; i++) {
         if (strcmp(argv[1], stages[i].name) || argc > 3 + stages[i].args || (argc < 3 + stages[i].args && i))

@@ -22,7 +22,8 @@ began=$SECONDS
 most=${FALAJ_GPU_SECONDS:-540}
 emulated='' pack='' bin='' failed=0 only='' versions='' has_torch='' on='"card": "none"'
 export TZ=UTC0
-all=(check copy products attention gpt torch gpt350 grads curve mlp cnn torch_small energy tune data fp32 memcheck racecheck ncu)
+all=(check copy products attention gpt torch gpt350 grads curve mlp cnn torch_small energy tune data fp32
+    nccl memcheck racecheck ncu)
 while (($#)); do
     case $1 in
     --emulated) emulated=1 bin=${2:?--emulated needs the program} && shift ;;
@@ -115,6 +116,12 @@ stage_gpt350() { [[ -n $emulated ]] || FALAJ_GPU_PROFILE=1 FALAJ_GPU_BF16=1 benc
 stage_mlp() {
     # shellcheck disable=SC2046
     for half in 1 ''; do FALAJ_GPU_BF16=$half bench 30 mlp "$(size 0.7 0.01)" $(size '784 1024 1024' '9 17 8'); done
+}
+stage_nccl() {
+    # NCCL of the system, or the one that comes with PyTorch.
+    local beside
+    beside=$(python3 -c 'import nvidia.nccl as n; print(list(n.__path__)[0] + "/lib")' 2>/dev/null)
+    LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}${beside:+:$beside} bench 40 nccl "$(size 0.3 0.01)" "$(size 474 1)"    # 124M gradients
 }
 stage_cnn() {
     # shellcheck disable=SC2046

@@ -70,3 +70,4 @@ void stage_grads(void);
 void stage_curve(void);
 void stage_tune(void);
 void stage_data(void);
+void stage_nccl(void);

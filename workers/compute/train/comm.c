@@ -46,20 +46,3 @@ enum errc comm_all_reduce(struct comm *c, const char *what, float *x, size_t n, 
     TRY(c->ops->reduce_scatter(c, what, x, n, piece, present, e));
     return c->ops->all_gather(c, what, x, n * sizeof *x, piece * sizeof *x, e);
 }
-
-enum errc comm_choose(const char *name, struct err *e)
-{
-    static const struct {
-        const char *name, *why;         /* why NULL: it is there */
-    } known[] = {
-        { "threads", NULL },
-        { "tcp", "ranks share one lease; a job on several machines (nodes) has one rank on each" },
-        { "nccl", "this build has no NCCL, and a lease computes on one card: leave ranks away on a GPU" },
-    };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (strcmp(name, known[i].name) != 0)
-            continue;
-        return known[i].why ? FAIL(e, UNPROCESSABLE, "the transport %s is not for this lease: %s", name, known[i].why) : ERR_OK;
-    }
-    return FAIL(e, INVALID, "there is no transport %.20s; threads, tcp and nccl are known", name);
-}

@@ -3,7 +3,7 @@
  *
  *   threads  ranks are threads of one process (comm_local.h)
  *   tcp      ranks are processes, each pair joined by TLS 1.3 (workers/gang/comm_tcp.h)
- *   nccl     not in this build: a row that says so (comm_choose)
+ *   nccl     the same threads with a card each; device memory goes from card to card (comm_nccl.h)
  *
  * Collective: every rank calls the same functions in the same order, with the same name and sizes; ranks that differ are told
  * so (INTERNAL, over TCP DAMAGED), never left to wait. Sums have one order for every transport, and no number of ranks shows in
@@ -26,6 +26,22 @@ struct comm {
     int rank, size;
 };
 
+struct backend;
+struct backend_ctx;
+struct buffer;
+
+/* Of a transport that can move device memory; the functions of comm_ops do the same with numbers in the process's. Collective,
+ * each rank on its thread: join with its context -> is_joined? -> …, leave before the context is closed, also after a failure. */
+struct comm_cards {
+    enum errc (*join)(struct comm *c, const struct backend *be, struct backend_ctx *ctx, struct err *e);
+    bool (*is_joined)(const struct comm *c);            /* false: through the process's memory */
+    const char *(*about)(const struct comm *c);         /* for a log, behind join; valid as long as c */
+    void (*leave)(struct comm *c);
+    enum errc (*reduce_scatter)(struct comm *c, const char *what, struct buffer *x, size_t n, size_t piece, int present,
+                                struct err *e);
+    enum errc (*all_gather)(struct comm *c, const char *what, struct buffer *x, size_t n, size_t piece, struct err *e);
+};
+
 struct comm_ops {
     const char *name;
     /* x[piece of this rank] becomes the sum over ranks 0 … present-1; the rest of x is no longer anything. n numbers. */
@@ -38,6 +54,7 @@ struct comm_ops {
     enum errc (*barrier)(struct comm *c, const char *what, struct err *e);
     /* This rank goes on no more, because of `why`. */
     void (*abort)(struct comm *c, const struct err *why);
+    const struct comm_cards *cards;     /* NULL: it knows no device memory */
 };
 
 /* Numbers that one of `size` ranks owns of n: whole groups of COMM_PIECE_OF. */
@@ -51,5 +68,3 @@ static inline bool comm_is_size(int size) { return size >= 1 && size <= COMM_RAN
 void comm_sum(float *out, float *const x[], size_t at, size_t n, int size, int present);
 /* Every rank ends with all sums. */
 MUST_CHECK enum errc comm_all_reduce(struct comm *c, const char *what, float *x, size_t n, int present, struct err *e);
-/* The transport of that name for a lease: "threads". UNPROCESSABLE says what "tcp" and "nccl" are for; INVALID: unknown. */
-MUST_CHECK enum errc comm_choose(const char *name, struct err *e);

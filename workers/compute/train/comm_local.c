@@ -148,7 +148,7 @@ static void rank_abort(struct comm *c, const struct err *why)
     pthread_mutex_unlock(&l->lock);
 }
 
-static const struct comm_ops ops = { "threads", reduce_scatter, all_gather, gather, broadcast, barrier, rank_abort };
+static const struct comm_ops ops = { "threads", reduce_scatter, all_gather, gather, broadcast, barrier, rank_abort, NULL };
 
 struct comm_local *comm_local_new(int size)
 {

@@ -247,66 +247,6 @@ static int64_t total_steps(const struct engine *g)
     return steps;
 }
 
-/* The largest half, quarter … of the batch that fits; 0: not even one row does. */
-static size_t rows_that_fit(struct engine *g, struct net_spec spec)
-{
-    struct err why = { 0 };
-    struct net *n;
-    for (spec.max_rows /= 2; spec.max_rows; spec.max_rows /= 2)
-        if (net_new(g->job->backend, g->ctx, &spec, &n, &why) == ERR_OK) {
-            net_free(n);
-            return spec.max_rows;
-        }
-    return 0;
-}
-
-/* Who is refused for memory is told what would do: a smaller batch, and the batches that make the same step. */
-static enum errc tell_what_fits(struct engine *g, const struct net_spec *spec, const struct err *why, struct err *e)
-{
-    size_t fits = rows_that_fit(g, *spec);
-    if (!fits)
-        return FAIL(e, LIMIT, "%s; with one row, too: fewer parameters or more memory are needed", why->msg);
-    return FAIL(e, LIMIT, "%s; batch_size %zu fits, and accumulate %zu makes the same steps of it", why->msg, fits,
-                (size_t)g->job->spec->accumulate * ((spec->max_rows + fits - 1) / fits));
-}
-
-static enum errc check_sums(const struct engine *g, size_t max_bytes, struct err *e)
-{
-    if (plan_bytes(g->net->plan) + engine_sum_bytes(g) <= max_bytes)
-        return ERR_OK;
-    return FAIL(e, LIMIT, "the plan of %zu MiB and %zu MiB for sums of gradients over batches and ranks are more than the "
-                "%zu MiB that may be used; an odd accumulate and fewer ranks need less", plan_bytes(g->net->plan) >> 20,
-                engine_sum_bytes(g) >> 20, max_bytes >> 20);
-}
-
-/* The net, and whether it fits with what lies beside its plan. ERR_LIMIT: there may be a net. */
-static enum errc try_net(struct engine *g, const struct net_spec *spec, struct err *e)
-{
-    TRY(net_new(g->job->backend, g->ctx, spec, &g->net, e));
-    return check_sums(g, spec->max_bytes, e);
-}
-
-/* Results are kept as long as there is memory for them, where the job leaves that open. */
-static enum errc make_net(struct engine *g, struct net_spec spec, struct err *e)
-{
-    struct err why = { 0 };
-    int recompute = g->job->spec->recompute;
-    bool has_blocks = g->job->spec->family == TRAIN_CNN || g->job->spec->family == TRAIN_GPT;
-    spec.recomputes = has_blocks && recompute == TRAIN_RECOMPUTE_ON;
-    enum errc rc = try_net(g, &spec, &why);
-    if (rc == ERR_LIMIT && has_blocks && recompute == TRAIN_RECOMPUTE_AUTO) {
-        net_free(g->net);
-        g->net = NULL;
-        spec.recomputes = true;
-        rc = try_net(g, &spec, &why);
-    }
-    if (rc == ERR_LIMIT && !g->net)
-        return tell_what_fits(g, &spec, &why, e);
-    if (rc != ERR_OK)
-        *e = why;
-    return rc;
-}
-
 static enum errc setup(struct engine *g, struct err *e)
 {
     const struct train_task *job = g->job;
@@ -318,7 +258,7 @@ static enum errc setup(struct engine *g, struct err *e)
     const struct net_spec spec = { ELEM_F32, s, job->data->shape, rows, max_bytes, .has_update = true,
                                    .is_bf16 = net_is_bf16(s, job->backend), .rank = comm_rank(g->comm),
                                    .ranks = comm_size(g->comm), .launches_each = job->launches_each };
-    TRY(make_net(g, spec, e));
+    TRY(engine_make_net(g, spec, e));
     TRY(engine_sums(g, e));
     size_t bytes = 4 * engine_params(g), items = rows * g->net->items;
     size_t answers = job->data->shape.goal == NET_CLASSES ? 1 : job->data->shape.outputs;
@@ -377,11 +317,18 @@ enum errc train_run(struct arena *a, const struct train_task *job, const struct 
         return ranks_run(a, job, obs, ret, e);
     struct engine g = { .arena = a, .job = job, .obs = obs ? obs : &silent, .at.factor = 1, .comm = job->comm };
     struct train_result r = { .model = BUF(MODEL_BYTES_MAX) };
+    const struct comm_cards *cards = job->comm ? job->comm->ops->cards : NULL;
     TRY(job->backend->open(job->backend, job->pool, &g.ctx, e));
-    enum errc rc = run(&g, &r, e);
+    enum errc rc = cards ? cards->join(job->comm, job->backend, g.ctx, e) : ERR_OK;
+    if (rc == ERR_OK && cards)
+        say(&g, "%s", cards->about(job->comm));
+    if (rc == ERR_OK)
+        rc = run(&g, &r, e);
     prefetch_free(g.prefetch);
     engine_sums_release(&g);
     net_free(g.net);
+    if (cards)
+        cards->leave(job->comm);
     job->backend->close(g.ctx);
     if (rc != ERR_OK)
         train_result_release(&r);

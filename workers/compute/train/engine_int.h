@@ -52,6 +52,7 @@ struct engine {
 };
 
 void engine_gather(struct engine *g, const uint32_t *rows, size_t n);   /* a batch to the net */
+enum errc engine_make_net(struct engine *g, struct net_spec spec, struct err *e);      /* LIMIT: says which batch fits */
 int engine_lanes(int64_t accumulate);
 /* The batches of one step: gradients add up, each row weighing the same, and the update; *ret_loss: the sum over all items. */
 enum errc engine_batches(struct engine *g, size_t rows, struct step_scalars *at, double *ret_loss, struct err *e);

@@ -59,15 +59,38 @@ static void put(struct engine *g, enum region to, size_t at, size_t count, const
         g->job->backend->put(g->ctx, QUEUE_COMPUTE, run_region(g->net->run, to), at * sizeof *from, from, count * sizeof *from);
 }
 
+/* NULL: numbers go through the process's memory. */
+static const struct comm_cards *cards_of(const struct engine *g)
+{
+    const struct comm_cards *k = g->comm->ops->cards;
+    return k && k->is_joined(g->comm) ? k : NULL;
+}
+
+static enum errc reduce_on_cards(struct engine *g, const struct comm_cards *k, int present, struct err *e)
+{
+    size_t n = engine_params(g), piece = comm_piece(n, g->comm->size);
+    struct buffer *grads = run_region(g->net->run, REGION_GRADS);
+    TRY(k->reduce_scatter(g->comm, "gradients", grads, n, piece, present, e));
+    return k->all_gather(g->comm, "gradients", grads, n, piece, e);
+}
+
+static enum errc reduce_here(struct engine *g, int present, struct err *e)
+{
+    size_t n = engine_params(g);
+    get(g, REGION_GRADS, 0, n, g->host);
+    TRY(g->job->backend->sync(g->ctx, e));
+    TRY(comm_all_reduce(g->comm, "gradients", g->host, n, present, e));
+    put(g, REGION_GRADS, 0, n, g->host);
+    return ERR_OK;
+}
+
 /* The gradients of all ranks, and the losses of their batches, to all. present: ranks that had a batch. */
 static enum errc reduce(struct engine *g, int present, size_t each, struct err *e)
 {
     struct comm *c = g->comm;
-    size_t n = engine_params(g), slot = sizeof *g->losses;
-    get(g, REGION_GRADS, 0, n, g->host);
-    TRY(g->job->backend->sync(g->ctx, e));
-    TRY(comm_all_reduce(c, "gradients", g->host, n, present, e));
-    put(g, REGION_GRADS, 0, n, g->host);
+    const struct comm_cards *k = cards_of(g);
+    size_t slot = sizeof *g->losses;
+    TRY(k ? reduce_on_cards(g, k, present, e) : reduce_here(g, present, e));
     return c->ops->all_gather(c, "losses", g->losses, (size_t)c->size * each * slot, each * slot, e);
 }
 
@@ -75,7 +98,10 @@ static enum errc reduce(struct engine *g, int present, size_t each, struct err *
 static enum errc spread(struct engine *g, struct err *e)
 {
     const struct net *n = g->net;
+    const struct comm_cards *k = cards_of(g);
     size_t piece = comm_piece(n->numbers, g->comm->size), after = n->shard_from + n->shard_count;
+    if (k)
+        return k->all_gather(g->comm, "parameters", run_region(n->run, REGION_PARAMS), n->numbers, piece, e);
     get(g, REGION_PARAMS, n->shard_from, n->shard_count, g->host + n->shard_from);
     TRY(g->job->backend->sync(g->ctx, e));
     TRY(g->comm->ops->all_gather(g->comm, "parameters", g->host, n->numbers * sizeof *g->host, piece * sizeof *g->host, e));

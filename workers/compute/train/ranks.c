@@ -3,7 +3,8 @@
 #include "workers/compute/train/ranks.h"
 #include "core/base/cleanup.h"
 #include "workers/compute/pool.h"
-#include "workers/compute/train/comm_local.h"
+#include "workers/compute/kernels/cards.h"
+#include "workers/compute/train/comm_nccl.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -23,9 +24,14 @@ struct rank_thread {
 static enum errc run_rank(struct arena *a, struct rank_thread *t, const struct train_observer *obs, struct train_result *ret,
                           struct err *e)
 {
+    const struct card_ops *cards = backend_cards(t->task.backend);
+    if (cards)
+        cards->use(t->task.comm->rank);
     enum errc rc = train_run(a, &t->task, obs, ret, e);
     if (rc != ERR_OK)
         t->task.comm->ops->abort(t->task.comm, e);
+    if (cards)
+        cards->use(0);                  /* the caller's thread goes on without ranks */
     return rc;
 }
 
@@ -50,7 +56,9 @@ static enum errc set_up(struct rank_thread *t, const struct train_task *job, str
     t->task = *job;
     t->task.comm = c;
     t->task.pool = NULL;
-    t->task.memory_max_bytes = (job->memory_max_bytes ? job->memory_max_bytes : (size_t)MODEL_BYTES_MAX) / (size_t)c->size;
+    t->task.memory_max_bytes = job->memory_max_bytes ? job->memory_max_bytes : (size_t)MODEL_BYTES_MAX;
+    if (!(job->backend->properties & BE_DEVICE))
+        t->task.memory_max_bytes /= (size_t)c->size;
     if (threads > 1)
         TRY(pool_new(threads, &t->pool, e));
     t->task.pool = t->pool;
@@ -99,12 +107,18 @@ enum errc ranks_run(struct arena *a, const struct train_task *job, const struct 
                     struct err *e)
 {
     int n = (int)job->spec->ranks;
-    TRY(comm_choose(job->backend->properties & BE_DEVICE ? "nccl" : "threads", e));
+    const struct card_ops *cards = backend_cards(job->backend);
+    if (cards && cards->count() < n)
+        return FAIL(e, UNPROCESSABLE, "%d ranks, and this lease has %d card(s): each rank has its own. Ask for as many "
+                    "gpus as ranks, or for ranks 0", n, cards->count());
     struct rank_thread t[COMM_RANKS_MAX] = { 0 };
+    struct comm *own[COMM_RANKS_MAX] = { 0 };
     struct comm_local *l = comm_local_new(n);
     enum errc rc = ERR_OK;
-    for (int r = 0; r < n && rc == ERR_OK; r++)
-        rc = set_up(&t[r], job, comm_local_rank(l, r), e);
+    for (int r = 0; r < n && rc == ERR_OK; r++) {
+        own[r] = cards ? comm_nccl_new(l, r) : NULL;
+        rc = set_up(&t[r], job, cards ? own[r] : comm_local_rank(l, r), e);
+    }
     if (rc == ERR_OK)
         rc = run_all(a, t, n, obs, ret, e);
     for (int r = 0; r < n; r++)
@@ -112,8 +126,10 @@ enum errc ranks_run(struct arena *a, const struct train_task *job, const struct 
             pthread_join(t[r].thread, NULL);
     if (rc != ERR_OK)
         rc = why_failed(l, e);
-    for (int r = 0; r < n; r++)
+    for (int r = 0; r < n; r++) {
         pool_free(t[r].pool);
+        comm_nccl_free(own[r]);
+    }
     comm_local_free(l);
     return rc;
 }

@@ -3,7 +3,9 @@
  * its share of the threads and of the memory.
  *
  * Rank 0 runs on the caller's thread; it is the one that is observed and keeps checkpoints. The error is the one of the rank that
- * failed first, named. Not offered: cards (a lease computes on one). Ranks on other machines: workers/lease/gang_join.h. */
+ * failed first, named. On a device each rank has a card of its own, in the order in which the process is shown them, with all
+ * of that card's memory (comm_nccl.h); fewer cards than ranks: UNPROCESSABLE. Ranks on other machines:
+ * workers/lease/gang_join.h. */
 #pragma once
 #include "workers/compute/train/engine.h"
 

@@ -13,7 +13,7 @@ struct captured {
     uint64_t scratch_moves;
 };
 
-static bool capture_begin(struct backend_ctx *c)
+bool cuda_capture_begin(struct backend_ctx *c)
 {
     if (c->failed || c->never_captures || !cuda_did(c, c->d.context_use(c->context), "context_use"))
         return false;
@@ -26,7 +26,7 @@ static bool capture_begin(struct backend_ctx *c)
     return c->capture != NULL;
 }
 
-static struct captured *capture_end(struct backend_ctx *c)
+struct captured *cuda_capture_end(struct backend_ctx *c)
 {
     struct captured *g = c->capture;
     void *graph = NULL;
@@ -45,7 +45,7 @@ static struct captured *capture_end(struct backend_ctx *c)
     return NULL;
 }
 
-static bool replay(struct backend_ctx *c, const struct captured *g)
+bool cuda_replay(struct backend_ctx *c, const struct captured *g)
 {
     if (g->scratch_moves != c->scratch_moves)
         return false;
@@ -54,7 +54,7 @@ static bool replay(struct backend_ctx *c, const struct captured *g)
     return true;
 }
 
-static void drop(struct backend_ctx *c, struct captured *g)
+void cuda_capture_free(struct backend_ctx *c, struct captured *g)
 {
     if (!g)
         return;
@@ -63,4 +63,4 @@ static void drop(struct backend_ctx *c, struct captured *g)
     free(g);
 }
 
-const struct capturing cuda_capturing = { capture_begin, capture_end, replay, drop };
+const struct capturing cuda_capturing = { cuda_capture_begin, cuda_capture_end, cuda_replay, cuda_capture_free, &cuda_cards };

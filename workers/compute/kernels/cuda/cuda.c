@@ -19,6 +19,13 @@ static const struct {
 #undef KERNEL
 };
 
+static _Thread_local int card;          /* of the contexts that this thread opens */
+
+void cuda_card_use(int which)
+{
+    card = which;
+}
+
 struct event {
     void *handle;
     bool is_recorded;
@@ -97,7 +104,9 @@ static enum errc set_up(struct backend_ctx *c, const struct gpu_image *images, s
     if (code || (code = c->d.device_count(&count)) || !count)
         return FAIL(e, UNAVAILABLE, "the GPU driver shows this process no card%s%s", code ? ": " : "",
                     code ? text_of(&c->d, code) : "");
-    if (cuda_did(c, c->d.device_get(&device, 0), "device_get")
+    if (card >= count)
+        return FAIL(e, UNAVAILABLE, "the GPU driver shows this process %d card(s), and card %d is asked for", count, card);
+    if (cuda_did(c, c->d.device_get(&device, card), "device_get")
         && cuda_did(c, c->d.context_keep(&c->context, device), "context_keep")) {
         c->device = device;
         enter(c);
@@ -325,4 +334,5 @@ static enum errc cuda_open(const struct backend *be, struct pool *pool, struct b
     return cuda_open_by(be, &d, gpu_images, ret, e);
 }
 
-const struct backend backend_cuda = { .name = "cuda", .rank = 100, .probe = probe, .open = cuda_open, CUDA_BACKEND };
+const struct backend backend_cuda = { .name = "cuda", .rank = 100, .probe = probe, .open = cuda_open,
+                                      .capturing = &cuda_capturing, CUDA_BACKEND };

@@ -2,6 +2,7 @@
 /* cuda_int.h - between the files of the backend "cuda", and for its form that runs on the processor (tests/cuda). */
 #pragma once
 #include "workers/compute/kernels/capturing.h"
+#include "workers/compute/kernels/cards.h"
 #include "workers/compute/kernels/cuda/args.h"
 #include "workers/compute/kernels/cuda/driver.h"
 
@@ -49,6 +50,12 @@ void cuda_record(struct backend_ctx *c, enum queue q, struct event *ev);
 void cuda_wait(struct backend_ctx *c, enum queue q, const struct event *ev);
 void cuda_forget(struct backend_ctx *c, struct buffer *b);
 extern const struct capturing cuda_capturing;
+bool cuda_capture_begin(struct backend_ctx *c);
+struct captured *cuda_capture_end(struct backend_ctx *c);
+bool cuda_replay(struct backend_ctx *c, const struct captured *g);
+void cuda_capture_free(struct backend_ctx *c, struct captured *g);
+extern const struct card_ops cuda_cards;
+void cuda_card_use(int card);                   /* of the contexts that this thread opens from here on */
 bool cuda_did(struct backend_ctx *c, int code, const char *what);       /* keeps the first failure; true: there was none */
 size_t cuda_pack_bytes(size_t n, size_t k);
 size_t cuda_pack_q8_bytes(size_t n, size_t slices, size_t depth);
@@ -58,7 +65,7 @@ extern kernel_table cuda_kernels;
     .close = cuda_close, .alloc = cuda_alloc,                                                                                   \
     .free = cuda_free, .put = cuda_put, .get = cuda_get, .sync = cuda_sync, .event_new = cuda_event_new,                        \
     .event_free = cuda_event_free, .record = cuda_record, .wait = cuda_wait, .pack_bytes = cuda_pack_bytes,                     \
-    .pack_q8_bytes = cuda_pack_q8_bytes, .forget = cuda_forget, .capturing = &cuda_capturing
+    .pack_q8_bytes = cuda_pack_q8_bytes, .forget = cuda_forget
 
 /* For operations: device memory for partial results, valid until the next call; NULL after a failure. */
 void *cuda_scratch(struct backend_ctx *c, size_t size_bytes);

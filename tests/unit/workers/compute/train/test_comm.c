@@ -77,25 +77,12 @@ static void test_pieces_cover_all_and_need_not_divide(void **st)
     assert_true(comm_is_size(1) && comm_is_size(8) && !comm_is_size(3) && !comm_is_size(16) && !comm_is_size(0));
 }
 
-static void test_a_transport_that_is_not_here_says_why(void **st)
-{
-    struct err e = { 0 };
-    (void)st;
-    assert_int_equal(comm_choose("threads", &e), ERR_OK);
-    assert_int_equal(comm_choose("nccl", &e), ERR_UNPROCESSABLE);
-    assert_non_null(strstr(e.msg, "this build has no NCCL"));
-    assert_int_equal(comm_choose("tcp", &e), ERR_UNPROCESSABLE);
-    assert_non_null(strstr(e.msg, "several machines"));
-    assert_int_equal(comm_choose("mpi", &e), ERR_INVALID);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_sum_is_a_binary_tree),
         cmocka_unit_test(test_blocks_are_nodes_of_the_tree),
         cmocka_unit_test(test_pieces_cover_all_and_need_not_divide),
-        cmocka_unit_test(test_a_transport_that_is_not_here_says_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cards.h - several cards of one process: which one a thread's contexts are of, and how device memory goes from one to another.
+ *
+ * Calling order: use, on the thread of a rank -> the backend's open -> link_new by all ranks, with one id -> exchange* ->
+ * link_free before the context is closed. An exchange is collective: what a rank sends to another is what that one takes from
+ * it, in the order of both lists. It begins behind all that the compute queue was asked for, and is over when it returns. One
+ * that does not end (a rank is gone) is given up after `patience_ms`, or as soon as is_over says so, and the link is dead from
+ * then on.
+ * Errors: UNAVAILABLE (link_id: no library here), UPSTREAM (it failed, or did not end in time). */
+#pragma once
+#include "workers/compute/kernels/capturing.h"
+
+enum { CARD_LINK_ID = 128 };
+struct card_link;
+
+struct card_link_spec {
+    unsigned char id[CARD_LINK_ID];
+    int rank, size;
+    int64_t patience_ms;
+    bool (*is_over)(void *ctx);         /* another rank has failed */
+    void *over_ctx;
+};
+
+struct card_part {                      /* a piece of device memory that goes to a rank, itself among them, or comes from it */
+    int peer;
+    struct buffer *buf;
+    size_t at_bytes, bytes;             /* 0 bytes: left out by both */
+    bool is_sent;
+};
+
+struct card_ops {
+    int (*count)(void);                 /* that this process is shown */
+    void (*use)(int card);              /* contexts that this thread opens from here on are of that card; 0 until then */
+    enum errc (*link_id)(unsigned char ret[CARD_LINK_ID], struct err *e);
+    enum errc (*link_new)(struct backend_ctx *c, const struct card_link_spec *s, struct card_link **ret, struct err *e);
+    enum errc (*exchange)(struct card_link *l, const char *what, const struct card_part *parts, size_t n, struct err *e);
+    void (*link_free)(struct card_link *l);
+    int (*link_version)(void);          /* of the library; 0: there is none */
+};
+
+/* NULL: it computes on the processor. */
+static inline const struct card_ops *backend_cards(const struct backend *be)
+{
+    return be->capturing ? be->capturing->cards : NULL;
+}

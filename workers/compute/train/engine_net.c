@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* engine_net.c - the net of a run in the memory that it may have: results are kept as long as there is room for them, where the
+ * job leaves that open, and who is refused is told what would do. */
+#include "workers/compute/train/engine_int.h"
+
+/* The largest half, quarter … of the batch that fits; 0: not even one row does. */
+static size_t rows_that_fit(struct engine *g, struct net_spec spec)
+{
+    struct err why = { 0 };
+    struct net *n;
+    for (spec.max_rows /= 2; spec.max_rows; spec.max_rows /= 2)
+        if (net_new(g->job->backend, g->ctx, &spec, &n, &why) == ERR_OK) {
+            net_free(n);
+            return spec.max_rows;
+        }
+    return 0;
+}
+
+/* Who is refused for memory is told what would do: a smaller batch, and the batches that make the same step. */
+static enum errc tell_what_fits(struct engine *g, const struct net_spec *spec, const struct err *why, struct err *e)
+{
+    size_t fits = rows_that_fit(g, *spec);
+    if (!fits)
+        return FAIL(e, LIMIT, "%s; with one row, too: fewer parameters or more memory are needed", why->msg);
+    return FAIL(e, LIMIT, "%s; batch_size %zu fits, and accumulate %zu makes the same steps of it", why->msg, fits,
+                (size_t)g->job->spec->accumulate * ((spec->max_rows + fits - 1) / fits));
+}
+
+static enum errc check_sums(const struct engine *g, size_t max_bytes, struct err *e)
+{
+    if (plan_bytes(g->net->plan) + engine_sum_bytes(g) <= max_bytes)
+        return ERR_OK;
+    return FAIL(e, LIMIT, "the plan of %zu MiB and %zu MiB for sums of gradients over batches and ranks are more than the "
+                "%zu MiB that may be used; an odd accumulate and fewer ranks need less", plan_bytes(g->net->plan) >> 20,
+                engine_sum_bytes(g) >> 20, max_bytes >> 20);
+}
+
+/* The net, and whether it fits with what lies beside its plan. ERR_LIMIT: there may be a net. */
+static enum errc try_net(struct engine *g, const struct net_spec *spec, struct err *e)
+{
+    TRY(net_new(g->job->backend, g->ctx, spec, &g->net, e));
+    return check_sums(g, spec->max_bytes, e);
+}
+
+enum errc engine_make_net(struct engine *g, struct net_spec spec, struct err *e)
+{
+    struct err why = { 0 };
+    int recompute = g->job->spec->recompute;
+    bool has_blocks = g->job->spec->family == TRAIN_CNN || g->job->spec->family == TRAIN_GPT;
+    spec.recomputes = has_blocks && recompute == TRAIN_RECOMPUTE_ON;
+    enum errc rc = try_net(g, &spec, &why);
+    if (rc == ERR_LIMIT && has_blocks && recompute == TRAIN_RECOMPUTE_AUTO) {
+        net_free(g->net);
+        g->net = NULL;
+        spec.recomputes = true;
+        rc = try_net(g, &spec, &why);
+    }
+    if (rc == ERR_LIMIT && !g->net)
+        return tell_what_fits(g, &spec, &why, e);
+    if (rc != ERR_OK)
+        *e = why;
+    return rc;
+}
