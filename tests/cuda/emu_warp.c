@@ -46,28 +46,26 @@ void gpu_warp_barrier(void)
     emu_meet(WORD_BARRIER);
 }
 
-/* Number `which` (0, 1) of a pair of bf16. */
-static float half_of(uint32_t pair, unsigned which)
-{
-    return which ? gpu_high(pair) : gpu_low(pair);
-}
-
-/* Each thread adds up its own four results, k ascending. */
+/* Each thread adds up its own four results, k ascending; a product of two bf16 is exact in fp32. Fragments are laid down as
+ * numbers: [row / 8][k] and [k] of a lane's. */
 void gpu_emu_mma(float d[4], struct gpu_mma_a a, uint32_t b0, uint32_t b1)
 {
-    static struct { struct gpu_mma_a a; uint32_t b[2]; } fragment[2][EMU_THREADS_MAX];
+    static struct { float a[2][4], b[4]; } fragment[2][EMU_THREADS_MAX];
     unsigned me = emu_thread(), first = me - me % GPU_WARP, group = me % GPU_WARP / 4, place = me % 4, set = emu_next_meeting();
-    fragment[set][me].a = a;
-    fragment[set][me].b[0] = b0;
-    fragment[set][me].b[1] = b1;
+    for (unsigned r = 0; r < 2; r++)
+        for (unsigned k = 0; k < 4; k++)
+            fragment[set][me].a[r][k] = k % 2 ? gpu_high(a.v[r + k / 2 * 2]) : gpu_low(a.v[r + k / 2 * 2]);
+    fragment[set][me].b[0] = gpu_low(b0), fragment[set][me].b[1] = gpu_high(b0);
+    fragment[set][me].b[2] = gpu_low(b1), fragment[set][me].b[3] = gpu_high(b1);
     emu_meet(WORD_MMA);
-    for (unsigned e = 0; e < 4; e++)
-        for (unsigned k = 0; k < 16; k++) {             /* row of a: group, or group + 8; column of b: 2·place, or the next */
-            unsigned of_a = first + 4 * group + k % 8 / 2, of_b = first + 4 * (2 * place + e % 2) + k % 8 / 2;
-            float x = half_of(fragment[set][of_a].a.v[e / 2 + k / 8 * 2], k % 2);
-            float y = half_of(fragment[set][of_b].b[k / 8], k % 2);
-            d[e] = __builtin_fmaf(x, y, d[e]);
-        }
+    for (unsigned e = 0; e < 4; e++) {                  /* row of a: group, or group + 8; column of b: 2·place, or the next */
+        unsigned of_a = first + 4 * group, of_b = first + 4 * (2 * place + e % 2);
+        float sum = d[e];
+        for (unsigned k = 0; k < 16; k++)
+            sum += fragment[set][of_a + k % 8 / 2].a[e / 2][k / 8 * 2 + k % 2]
+                   * fragment[set][of_b + k % 8 / 2].b[k / 8 * 2 + k % 2];
+        d[e] = sum;
+    }
 }
 
 /* Rows are read when their lane comes, which is before the others may have written them without a barrier. */

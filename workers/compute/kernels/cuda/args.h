@@ -167,6 +167,22 @@ struct product_narrow_args {    /* a and b are bf16, out is where is_narrow; bat
     struct product_args p;
     bool is_narrow;
 };
+/* The same of bf16 tensors (strip_int.h): a and b lie as their kernel's name says. The depth is cut into pieces of k_each, a
+ * multiple of the tile's; where there are several, each is a matrix of fp32 at its number times out_batch. */
+struct product_strip_args {
+    const uint16_t *a, *b;
+    const float *bias;                  /* NULL for none */
+    void *out;
+    size_t a_stride, b_stride, out_stride, a_batch, b_batch, out_batch;
+    uint32_t m, n, k, k_each;
+    bool is_narrow, is_wide, accumulate, relu;  /* out is bf16; it begins at 16 bytes, and n and its stride are multiples of 8 */
+};
+struct strip_end_args {                 /* n is a multiple of 4 */
+    const float *part, *bias;
+    void *out;
+    size_t m, n, parts, out_stride;
+    bool is_narrow, accumulate, relu;
+};
 struct images {                 /* a window that walks over images x and makes images y */
     size_t n, xh, xw, xc, yh, yw, yc, h, w, stride, pad;
 };

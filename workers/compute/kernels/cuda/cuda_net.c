@@ -36,7 +36,8 @@ static void matmul_narrow(struct backend_ctx *c, const struct op_call *o)
     ASSERT(!o->in[2] == !(o->attr.flags & MM_BIAS) && a.type == ELEM_BF16 && b.type == ELEM_BF16);
     ASSERT(!n.p.accumulate || !n.is_narrow);
     n.p.bias = o->in[2] ? at(o->in[2]) : NULL;
-    cuda_launch(c, KERNEL_product_narrow, over(n.p.m, TILE), over(n.p.n, TILE), 1, &n);
+    if (!cuda_strip(c, &n.p, n.is_narrow))
+        cuda_launch(c, KERNEL_product_narrow, over(n.p.m, TILE), over(n.p.n, TILE), 1, &n);
 }
 
 /* All but the last two dimensions are a batch. */
@@ -68,7 +69,8 @@ static void bmm_narrow(struct backend_ctx *c, const struct op_call *o)
 {
     const struct product_narrow_args n = { bmm_of(o), o->out[0]->type == ELEM_BF16 };
     ASSERT(o->in[1]->type == ELEM_BF16);
-    cuda_launch(c, KERNEL_product_narrow, over(n.p.m, TILE), over(n.p.n, TILE), n.p.batch, &n);
+    if (!cuda_strip(c, &n.p, n.is_narrow))
+        cuda_launch(c, KERNEL_product_narrow, over(n.p.m, TILE), over(n.p.n, TILE), n.p.batch, &n);
 }
 
 static struct images images_of(const struct op_attr *a, const struct tensor *x, const struct tensor *y)

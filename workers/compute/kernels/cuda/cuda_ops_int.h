@@ -67,6 +67,10 @@ static inline size_t over(size_t n, size_t each)
     ROW(ATTENTION, attention, ELEM_F32) ROW(ATTENTION_BWD, attention_bwd, ELEM_F32)                                         \
     ROW(ATTENTION, attention_narrow, ELEM_BF16) ROW(ATTENTION_BWD, attention_bwd_narrow, ELEM_BF16)
 
+/* The product of bf16 tensors by strips (cuda_product.c); false: its shape or the card does not allow it, and nothing was
+ * launched. */
+bool cuda_strip(struct backend_ctx *c, const struct product_args *p, bool is_narrow);
+
 /* An operation says what it touches before it launches, and ends. */
 #define CUDA_DEFINE(NAME, name, type)                                           \
     static void k_##name(struct backend_ctx *c, const struct op_call *o)        \

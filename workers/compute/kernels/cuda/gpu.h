@@ -51,8 +51,8 @@ struct gpu_mma_a {
 #define GPU_SHARED(type, name, n) static __attribute__((shared, aligned(16))) type name[n]
 extern __attribute__((shared, aligned(1024))) unsigned char gpu_dynamic_room[];
 #define GPU_DYNAMIC(type, name) type *name = (type *)(void *)gpu_dynamic_room
-#define GPU_UNROLL _Pragma("unroll")
 #if defined(__clang__)
+#define GPU_UNROLL _Pragma("clang loop unroll(full)")
 GPU_CALL struct gpu_place gpu_place(void)
 {
     struct gpu_place p = { (unsigned)__nvvm_read_ptx_sreg_tid_x(), (unsigned)__nvvm_read_ptx_sreg_ntid_x(),
@@ -68,6 +68,7 @@ GPU_CALL struct gpu_place gpu_place(void)
 #define gpu_count_ones(v) ((unsigned)__builtin_popcount(v))
 #define GPU_SHARED_AT(p) ((uint32_t)(uintptr_t)(const __attribute__((address_space(3))) void *)(p))
 #else
+#define GPU_UNROLL _Pragma("unroll")
 GPU_CALL struct gpu_place gpu_place(void)
 {
     struct gpu_place p = { threadIdx.x, blockDim.x, { blockIdx.x, blockIdx.y, blockIdx.z } };
@@ -125,6 +126,7 @@ GPU_CALL uint32_t gpu_pack(float low, float high)
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
     return pair;
 }
+#define GPU_HIDE(x) asm volatile("" : "+r"(x) :: "memory")
 #define gpu_warp_barrier() asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
 
 #else
@@ -143,6 +145,7 @@ GPU_CALL uint32_t gpu_pack(float low, float high)
     gpu_emu_shared(name, sizeof(name))
 #define GPU_DYNAMIC(type, name) type *name = (type *)(void *)gpu_emu_dynamic
 #define GPU_UNROLL
+#define GPU_HIDE(x) ((void)0)
 extern _Thread_local struct gpu_place gpu_emu_at;
 extern unsigned char gpu_emu_dynamic[];
 void gpu_emu_shared(void *room, size_t size_bytes);     /* the first thread of a block fills it */
@@ -181,6 +184,8 @@ GPU_CALL struct gpu_place gpu_place(void)
  *
  *     GPU_DYNAMIC(type, name)     the block's shared memory of the size that kernel.def says, at a multiple of 1024 bytes
  *     GPU_UNROLL                  before a loop whose counter is an index of an array in registers
+ *     GPU_HIDE(x)                 a whole number of 32 bits that the compiler knows nothing of from here on: what is computed of
+ *                                 it, and no load, moves up past this, where it would hold registers
  *     gpu_copy16_async(shared, global, is_inside)     both at multiples of 16; outside: zeros, and global is not looked at
  *     gpu_copy_wait(n)            n is a constant
  *     gpu_load_matrices(v, at)    four matrices of 8 × 8 numbers of 16 bits: lane i says where row i % 8 of matrix i / 8 lies (a

@@ -28,6 +28,31 @@ GPU_CALL uint16_t gpu_bf16(float x)
     return (uint16_t)((x != x ? b.u | 0x400000u : b.u + 0x7fffu + (b.u >> 16 & 1)) >> 16);
 }
 
+/* Stores of 8 and 16 bytes. */
+struct __attribute__((aligned(8))) gpu_two {
+    float v[2];
+};
+GPU_CALL void gpu_store2(float *at, struct gpu_two v)
+{
+    *(struct gpu_two *)(void *)at = v;
+}
+struct __attribute__((aligned(16), may_alias)) gpu_quad {       /* pairs of bf16 */
+    uint32_t v[4];
+};
+GPU_CALL void gpu_store_quad(uint16_t *at, struct gpu_quad v)
+{
+    *(struct gpu_quad *)(void *)at = v;
+}
+
+/* What the lane `by` away, bit by bit, brings. */
+GPU_CALL uint32_t gpu_swap(uint32_t v, unsigned by)
+{
+    union gpu_pair_half x;
+    x.u = v;
+    x.f = GPU_SHUFFLE_XOR(x.f, by);
+    return x.u;
+}
+
 GPU_CALL float gpu_exp(float x)
 {
     if (!(x > -103.0f))                 /* 0, or NaN */

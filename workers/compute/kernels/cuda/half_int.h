@@ -76,7 +76,9 @@ GPU_CALL void half_step(struct half_tile *t, const uint16_t *at_a, const uint16_
 
 /* A statement in i, j and *sum for each result of the thread: what it begins with, or where it goes. */
 #define HALF_EACH(t, m, n, each)                                                        \
-    for (int u = 0; u < HALF_COLS; u++)                                                 \
+    GPU_UNROLL                                                                          \
+    for (int u = 0; u < HALF_COLS; u++) {                                               \
+        GPU_UNROLL                                                                      \
         for (int v = 0; v < 4; v++) {                                                   \
             size_t i = (t).row + (t).r + (t).group + (v >= 2 ? 8 : 0);                  \
             size_t j = (t).col + (t).c + 8 * (size_t)u + 2 * (t).place + (v & 1);       \
@@ -84,4 +86,5 @@ GPU_CALL void half_step(struct half_tile *t, const uint16_t *at_a, const uint16_
             if (i < (m) && j < (n)) {                                                   \
                 each;                                                                   \
             }                                                                           \
-        }
+        }                                                                               \
+    }
