@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* emu_backend.c - the backend cuda-emu: all of the backend "cuda" but its driver. */
 #include "tests/cuda/emu_int.h"
+#include "tests/cuda/emu_lt.h"
 
 static bool probe(const struct hw *hw)
 {
@@ -34,4 +35,4 @@ static const struct card_ops cards = { emu_cards, cuda_card_use, link_id, link_n
 static const struct capturing capturing = { cuda_capture_begin, cuda_capture_end, cuda_replay, cuda_capture_free, &cards };
 
 const struct backend backend_cuda_emu = { .name = "cuda-emu", .rank = -1, .probe = probe, .open = open_emu,
-                                          .capturing = &capturing, CUDA_BACKEND };
+                                          .capturing = &capturing, .library = &emu_library, CUDA_BACKEND };

@@ -49,7 +49,7 @@ int emu_keep(const struct emu_kept *k)
     struct emu_kept *to = &s->of[s->n++];
     *to = *k;
     to->uses = k->kind == KEPT_ABOUT ? copy_of(k->uses, k->n * sizeof *k->uses) : NULL;
-    to->arguments = k->kind == KEPT_LAUNCH ? copy_of(k->arguments, k->n) : NULL;
+    to->arguments = k->kind == KEPT_LAUNCH || k->kind == KEPT_CALL ? copy_of(k->arguments, k->n) : NULL;
     return 0;
 }
 

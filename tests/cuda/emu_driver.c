@@ -28,9 +28,11 @@ enum { BAD_CARD = 101, BAD_CONTEXT = 201 };
 
 struct stream {
     int queue, card;
+    float ms;                           /* that its calls have taken */
 };
 struct emu_event {
-    bool is_recorded;
+    bool is_recorded, has_time;
+    float ms;
     struct emu_clock clock;
 };
 
@@ -284,8 +286,11 @@ static int stream_wait(void *stream, void *event, unsigned flags)
 
 static int event_new(void **ret, unsigned flags)
 {
-    *ret = calloc(1, sizeof(struct emu_event));
-    return flags == GPU_EVENT_NO_TIME && *ret ? 0 : 1;
+    struct emu_event *ev = calloc(1, sizeof *ev);
+    ASSERT(ev);
+    ev->has_time = !(flags & GPU_EVENT_NO_TIME);
+    *ret = ev;
+    return flags & ~(unsigned)GPU_EVENT_NO_TIME ? 1 : 0;
 }
 
 static int event_free(void *event)
@@ -302,6 +307,16 @@ static int event_record(void *event, void *stream)
         return not_now("an event");
     ev->is_recorded = true;
     ev->clock = emu_clock_of(queue_of(stream));
+    ev->ms = ((const struct stream *)stream)->ms;
+    return 0;
+}
+
+static int event_ms(float *ret_ms, void *from, void *to)
+{
+    const struct emu_event *a = from, *b = to;
+    if (!a->has_time || !b->has_time || !a->is_recorded || !b->is_recorded)
+        return 400;
+    *ret_ms = b->ms - a->ms;
     return 0;
 }
 
@@ -386,6 +401,16 @@ static int launch(void *function, unsigned x, unsigned y, unsigned z, unsigned t
     return op_code ? op_code : emu_run_grid(k->name, k->run, arguments[0], x, y, z, threads, shared_bytes);
 }
 
+int emu_call(void *stream, int (*call)(int queue, const void *arguments), const void *arguments, size_t n, float ms)
+{
+    ALONE;
+    if (emu_captures(stream))
+        return emu_keep(&(struct emu_kept){ .kind = KEPT_CALL, .call = call, .arguments = arguments, .n = n, .ms = ms });
+    launches++;
+    ((struct stream *)stream)->ms += ms;
+    return op_code ? op_code : call(queue_of(stream), arguments);
+}
+
 static int capture_begin(void *stream, int mode)
 {
     emu_hold();
@@ -424,6 +449,8 @@ static int run_kept(void *stream, const struct emu_kept *k)
     void *arguments[] = { (void *)(uintptr_t)k->arguments };
     if (k->kind == KEPT_DONE)
         return done();
+    if (k->kind == KEPT_CALL)
+        return emu_call(stream, k->call, k->arguments, k->n, k->ms);
     if (k->kind == KEPT_LAUNCH)
         return launch((void *)(uintptr_t)k->function, k->grid[0], k->grid[1], k->grid[2], k->threads, 1, 1,
                       ((const struct known *)k->function)->shared_bytes, stream, arguments, NULL);

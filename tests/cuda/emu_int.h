@@ -27,12 +27,14 @@ const char *emu_last(void);
 
 /* A captured sequence (emu_capture.c). While one is made, what is asked for on its stream is kept and does not run. */
 struct emu_kept {
-    enum { KEPT_ABOUT, KEPT_LAUNCH, KEPT_DONE } kind;
+    enum { KEPT_ABOUT, KEPT_LAUNCH, KEPT_CALL, KEPT_DONE } kind;
     const char *what;
     const struct gpu_use *uses;
     size_t n;                   /* of uses, or bytes of arguments */
     const void *function, *arguments;
     unsigned grid[3], threads;
+    int (*call)(int queue, const void *arguments);
+    float ms;
 };
 bool emu_captures(const void *stream);          /* NULL: any */
 int emu_keep(const struct emu_kept *k);         /* a copy; 0 */
@@ -43,6 +45,9 @@ int emu_graph_make(void **ret, void *graph, unsigned long long flags);
 int emu_graph_free(void *graph);
 int emu_graph_run(void *made, void *stream, int (*run)(void *stream, const struct emu_kept *k));
 
+/* A call of a library on a stream, inside an operation: kept while the stream is captured, else made at once. ms: what it takes
+ * by the events of that stream. */
+int emu_call(void *stream, int (*call)(int queue, const void *arguments), const void *arguments, size_t n, float ms);
 /* Cards, and the turns of threads (emu_card.c). hold: until let_go, over calls; ALONE: until the end of the function. */
 int emu_cards(void);
 int emu_card(void);                             /* the thread's */

@@ -7,6 +7,7 @@ enum { PATH_BYTES = 4096 };
 SCHEMA_EXTERN(child_grant, "A lease and the settings of its child", FIELD_SUB(child_grant, lease, &lease_grant_schema, F_REQ, .doc = "The lease"),
     FIELD(child_grant, work_dir, F_REQ, .min = 1, .max = PATH_BYTES, .doc = "Where it may write"),
     FIELD(child_grant, backend, F_REQ, .doc = "Compute backend that is asked for"),
+    FIELD(child_grant, cublaslt, 0, .max = PATH_BYTES, .doc = "Library of products on a GPU"),
     FIELD(child_grant, ca_pem, 0, .max = CHILD_CA_MAX, .doc = "Authorities (PEM) of callers, of a kind that listens"),
     FIELD(child_grant, memory_bytes, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Memory it may use"),
     FIELD(child_grant, gpu_nodes, 0, .dflt = "0", .doc = "Device nodes of its GPUs, bit m for /dev/nvidia<m>"),

@@ -125,9 +125,12 @@ static void landlock_gpus(int set, const struct sandbox *s)
         snprintf(path, sizeof path, "%s/%s", dev, shared[i]);
         landlock_allow(set, path, node);
     }
-    static const char *const about[] = { "/proc/driver/nvidia", "/proc/self", "/proc/meminfo", "/sys/bus/pci", NULL };
+    static const char *const about[] = { "/proc/driver/nvidia", "/proc/self", "/sys/bus/pci", NULL };
+    static const char *const files[] = { "/proc/meminfo", "/etc/ld.so.cache", NULL };       /* the other: where libraries lie */
     for (int i = 0; s->gpu_nodes && about[i]; i++)
-        landlock_allow(set, about[i], strcmp(about[i], "/proc/meminfo") ? reads : LANDLOCK_ACCESS_FS_READ_FILE);
+        landlock_allow(set, about[i], reads);
+    for (int i = 0; s->gpu_nodes && files[i]; i++)
+        landlock_allow(set, files[i], LANDLOCK_ACCESS_FS_READ_FILE);
 }
 
 /* Read below /usr, /lib, /lib64 and the time zone, all below the working directory, and the lease's GPUs. Without Landlock:

@@ -13,6 +13,7 @@
 #include "core/wire/job_result.h"
 #include "core/wire/type_train.h"
 #include "workers/compute/kernels/cards.h"
+#include "workers/compute/kernels/product_library.h"
 #include "workers/compute/train/data_rows.h"
 #include "workers/compute/train/data_tokens.h"
 #include "workers/compute/train/engine.h"
@@ -248,10 +249,13 @@ static enum errc ask_teacher(struct child *c, const struct train_job *job, const
 static enum errc measure(struct child *c, const struct train_job *job, struct peaks *ret, struct err *e)
 {
     struct backend_ctx *ctx;
+    char line[256];
     const int64_t little = 8 * (int64_t)PEAKS_BYTES;
     if (job->family == TRAIN_GBDT || (c->grant.memory_bytes > 0 && c->grant.memory_bytes < little))
         return ERR_OK;
     TRY(c->backend->open(c->backend, c->pool, &ctx, e));
+    if (c->backend->library)
+        c->backend->library->use(ctx, c->grant.cublaslt.ptr, true, line, sizeof line);      /* the run says what came of it */
     enum errc rc = peaks_measure(c->backend, ctx, net_is_bf16(job, c->backend), ret, e);
     c->backend->close(ctx);
     return rc;
@@ -330,7 +334,7 @@ static enum errc run(struct child *c, struct err *e)
     struct telling telling = { .child = c };
     TRY(ask_teacher(c, &job, &data, &task, e));
     TRY(measure(c, &job, &telling.peaks, e));
-    task.peaks = &telling.peaks;
+    task.peaks = &telling.peaks, task.library = c->grant.cublaslt.ptr;
     const struct train_observer obs = { .ctx = &telling, .on_step = on_step, .on_epoch = on_epoch, .on_log = on_log,
                                         .should_stop = should_stop };
     struct train_result r = { 0 };

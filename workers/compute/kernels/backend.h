@@ -169,6 +169,7 @@ struct backend {
     /* NULL, or: b holds nothing any more, whoever reads it before it is written is wrong and is told so (tests). */
     void (*forget)(struct backend_ctx *c, struct buffer *b);
     const struct capturing *capturing;  /* of sequences of operations (capturing.h); NULL: none */
+    const struct product_library *library;      /* a vendor's, for who asks (product_library.h); NULL: none */
     const struct decode *decode;        /* of text (decode.h); NULL: it makes none */
 };
 

@@ -319,6 +319,7 @@ enum errc train_run(struct arena *a, const struct train_task *job, const struct 
     struct train_result r = { .model = BUF(MODEL_BYTES_MAX) };
     const struct comm_cards *cards = job->comm ? job->comm->ops->cards : NULL;
     TRY(job->backend->open(job->backend, job->pool, &g.ctx, e));
+    engine_library_use(&g);
     enum errc rc = cards ? cards->join(job->comm, job->backend, g.ctx, e) : ERR_OK;
     if (rc == ERR_OK && cards)
         say(&g, "%s", cards->about(job->comm));

@@ -62,6 +62,7 @@ struct train_task {
     const struct train_data *data;
     const struct backend *backend;
     struct pool *pool;                      /* threads inside operations; NULL: the caller's alone. The bits are the same */
+    const char *library;                    /* of products on a card (product_library.h); NULL: own kernels */
     const struct clock *clock;
     struct str dataset_digest;              /* goes into the model file and guards the resume */
     const struct st_file *start;            /* of a model whose weights the run begins with; NULL: random ones */

@@ -51,6 +51,12 @@ struct engine {
     struct cursor at;
 };
 
+/* Products by a library where the task names one (engine_library.c): on the open context, before anything runs. */
+void engine_library_use(struct engine *g);
+void engine_library_tell(struct engine *g);                     /* what it refused, once, to the log */
+struct str engine_library_ways(const struct engine *g, struct arena *a);        /* what it chose, for a checkpoint */
+/* Of a checkpoint; where they are another card's, the log says so. */
+void engine_library_bind(struct engine *g, struct str ways);
 void engine_gather(struct engine *g, const uint32_t *rows, size_t n);   /* a batch to the net */
 enum errc engine_make_net(struct engine *g, struct net_spec spec, struct err *e);      /* LIMIT: says which batch fits */
 int engine_lanes(int64_t accumulate);

@@ -116,6 +116,9 @@ enum errc engine_save(struct engine *g, bool wait, struct err *e)
     size_t count = cursor_pairs(a, &at, pairs);
     if (g->job->tuned.len)
         pairs[count++] = (struct st_pair){ STR("tuned"), g->job->tuned };
+    struct str ways = engine_library_ways(g, a);
+    if (ways.len)
+        pairs[count++] = (struct st_pair){ STR("products"), ways };
     TRY(ckpt_write(&file, run_digest(g), g->at.step, t, n, pairs, count, e));
     return g->job->store->save(g->job->store->ctx, g->at.step, &file, wait, e);
 }
@@ -185,6 +188,7 @@ static enum errc take(void *ctx, struct arena *a, const struct ckpt *k, struct e
     }
     if (g->best && c.best.epoch > 0)
         TRY(model_file_read(&k->file, g->net, "best.", g->best, e));
+    engine_library_bind(g, st_meta(&k->file, "products"));
     g->at = c;
     g->is_due = false;
     return ERR_OK;

@@ -186,6 +186,7 @@ enum errc engine_batches(struct engine *g, size_t rows, struct step_scalars *at,
     for (size_t slot = 0; slot < used; slot++)
         *ret_loss += g->losses[slot];
     g->at.grad_norm = sqrt(g->at.grad_norm);
+    engine_library_tell(g);
     return ERR_OK;
 }
 

@@ -6,6 +6,7 @@
  * the first failure is told by sync with the call's name, and nothing is launched after it. The device's own context is used,
  * so several contexts of this process share its code. Results in host memory are there after sync. */
 #include "workers/compute/kernels/cuda/cuda_int.h"
+#include "workers/compute/kernels/cuda/lt_int.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -141,6 +142,7 @@ void cuda_close(struct backend_ctx *c)
         return;
     if (c->context)
         enter(c);
+    cuda_lt_close(c);
     if (c->scratch)
         (void)c->d.memory_free(c->scratch);            /* at the end there is nobody to tell */
     for (int i = 0; i < GPU_MODULES_MAX; i++)
@@ -335,4 +337,4 @@ static enum errc cuda_open(const struct backend *be, struct pool *pool, struct b
 }
 
 const struct backend backend_cuda = { .name = "cuda", .rank = 100, .probe = probe, .open = cuda_open,
-                                      .capturing = &cuda_capturing, CUDA_BACKEND };
+                                      .capturing = &cuda_capturing, .library = &cuda_library, CUDA_BACKEND };

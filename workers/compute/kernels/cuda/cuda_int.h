@@ -31,6 +31,7 @@ struct backend_ctx {
     size_t scratch_bytes;
     uint64_t scratch_moves;     /* it lies elsewhere than what was captured before says */
     struct captured *capture;   /* is made now; NULL: none is */
+    struct lt *lt;              /* products by cuBLASLt (lt_int.h); NULL: by own kernels */
     bool never_captures;
     int code;                   /* the first failure since the last sync */
     const char *failed;         /* what was asked for; NULL: nothing failed */

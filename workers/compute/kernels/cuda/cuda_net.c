@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_net.c - products, convolutions, pooling and group norm as launches. */
 #include "workers/compute/kernels/cuda/cuda_ops_int.h"
+#include "workers/compute/kernels/cuda/lt_int.h"
 
 enum { TILE = 64 };
 
@@ -21,6 +22,8 @@ static struct product_args product_of(const struct op_call *o, const struct mat 
 
 static void matmul(struct backend_ctx *c, const struct op_call *o)
 {
+    if (cuda_lt_matmul(c, o))
+        return;
     struct mat a = mat_of(o->in[0]), b = mat_of(o->in[1]), out = mat_of(o->out[0]);
     struct product_args p = product_of(o, &a, &b, &out);
     ASSERT(!o->in[2] == !(o->attr.flags & MM_BIAS));
@@ -31,6 +34,8 @@ static void matmul(struct backend_ctx *c, const struct op_call *o)
 /* Factors that are bf16 in memory; the result is fp32 or bf16. */
 static void matmul_narrow(struct backend_ctx *c, const struct op_call *o)
 {
+    if (cuda_lt_matmul(c, o))
+        return;
     struct mat a = mat_of(o->in[0]), b = mat_of(o->in[1]), out = mat_of(o->out[0]);
     struct product_narrow_args n = { product_of(o, &a, &b, &out), out.type == ELEM_BF16 };
     ASSERT(!o->in[2] == !(o->attr.flags & MM_BIAS) && a.type == ELEM_BF16 && b.type == ELEM_BF16);
@@ -61,12 +66,16 @@ static struct product_args bmm_of(const struct op_call *o)
 
 static void bmm(struct backend_ctx *c, const struct op_call *o)
 {
+    if (cuda_lt_bmm(c, o))
+        return;
     const struct product_args p = bmm_of(o);
     cuda_launch(c, KERNEL_product, over(p.m, TILE), over(p.n, TILE), p.batch, &p);
 }
 
 static void bmm_narrow(struct backend_ctx *c, const struct op_call *o)
 {
+    if (cuda_lt_bmm(c, o))
+        return;
     const struct product_narrow_args n = { bmm_of(o), o->out[0]->type == ELEM_BF16 };
     ASSERT(o->in[1]->type == ELEM_BF16);
     if (!cuda_strip(c, &n.p, n.is_narrow))

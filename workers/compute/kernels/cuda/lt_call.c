@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lt_call.c - operations as products of cuBLASLt: which may be, and how their tensors are told.
+ *
+ * Not those with MM_RELU: what the library's maximum makes of a NaN is not said, and a loss that is none must show. Not OP_BF16
+ * of fp32 tensors, which its kernels do not round. A bias is fp32 here; where the result is bf16 the library may want it in bf16,
+ * and gets it from scratch memory then. */
+#include "workers/compute/kernels/cuda/cuda_ops_int.h"
+#include "workers/compute/kernels/cuda/lt_int.h"
+
+enum { ALIGN_MOST = 256 };
+
+static uint64_t align_of(gpu_ptr p)
+{
+    uint64_t a = p & (~p + 1);
+    return a && a < ALIGN_MOST ? a : ALIGN_MOST;
+}
+
+static uint64_t lt_type(enum elem t)
+{
+    return t == ELEM_BF16 ? LT_BF16 : LT_F32;
+}
+
+static gpu_ptr place_of(const struct mat *m)
+{
+    return (gpu_ptr)(uintptr_t)f32(m);
+}
+
+static uint64_t stride_of(const struct mat *m)
+{
+    return m->rows > 1 ? m->stride : m->cols;
+}
+
+static void add_bias(struct lt_product *p, gpu_ptr bias, enum elem type)
+{
+    p->bias = bias;
+    p->kind.of[KIND_END] = LT_END_BIAS;
+    p->kind.of[KIND_ALIGN] |= align_of(bias) << 48;
+    p->kind.of[KIND_TYPES] |= lt_type(type) << 16;
+}
+
+/* false: none of its kinds. */
+static bool product_of(const struct op_call *o, const struct mat *a, const struct mat *b, const struct mat *out,
+                       struct lt_product *ret)
+{
+    unsigned flags = o->attr.flags;
+    bool ta = flags & MM_TRANS_A, tb = flags & MM_TRANS_B, adds = flags & OP_ACCUMULATE;
+    bool is_right = (a->type == ELEM_BF16 || a->type == ELEM_F32) && b->type == a->type
+                    && (out->type == ELEM_F32 || (out->type == ELEM_BF16 && a->type == ELEM_BF16 && !adds));
+    size_t k = ta ? a->rows : a->cols;
+    if (!is_right || (flags & (MM_RELU | OP_BF16)) || !out->rows || !out->cols || !k || out->rows > INT32_MAX
+        || out->cols > INT32_MAX || k > INT32_MAX)
+        return false;
+    ASSERT((ta ? a->cols : a->rows) == out->rows && (tb ? b->rows : b->cols) == out->cols && (tb ? b->cols : b->rows) == k);
+    *ret = (struct lt_product){ .a = place_of(a), .b = place_of(b), .out = place_of(out),
+                                .out_bytes = ((out->rows - 1) * out->stride + out->cols) * elem_bytes(out->type) };
+    uint64_t *of = ret->kind.of;
+    of[KIND_M] = out->rows, of[KIND_N] = out->cols, of[KIND_K] = k;
+    of[KIND_STRIDE_A] = stride_of(a), of[KIND_STRIDE_B] = stride_of(b), of[KIND_STRIDE_OUT] = stride_of(out);
+    of[KIND_BATCH] = 1;
+    of[KIND_TYPES] = lt_type(a->type) | lt_type(out->type) << 8;
+    of[KIND_END] = LT_END_PLAIN;
+    of[KIND_FLAGS] = (ta ? LT_TURNS_A : 0u) | (tb ? LT_TURNS_B : 0u) | (adds ? LT_ADDS : 0u);
+    of[KIND_ALIGN] = align_of(ret->a) | align_of(ret->b) << 16 | align_of(ret->out) << 32;
+    return true;
+}
+
+/* The bias in bf16, in scratch memory. 0: there is none. */
+static gpu_ptr narrow_bias(struct backend_ctx *c, const struct tensor *bias)
+{
+    size_t n = tensor_count(bias);
+    void *room = cuda_scratch(c, n * sizeof(uint16_t));
+    const struct cast_args a = { numbers_at(bias), { room, true }, n, false };
+    if (room)
+        cuda_launch(c, KERNEL_cast, over(n, 256), 1, 1, &a);
+    return (gpu_ptr)(uintptr_t)room;
+}
+
+bool cuda_lt_matmul(struct backend_ctx *c, const struct op_call *o)
+{
+    struct lt_product plain, p;
+    if (!c->lt)
+        return false;
+    const struct mat a = mat_of(o->in[0]), b = mat_of(o->in[1]), out = mat_of(o->out[0]);
+    if (!product_of(o, &a, &b, &out, &plain))
+        return false;
+    if (!o->in[2])
+        return lt_do(c, &plain);
+    bool is_narrow = out.type == ELEM_BF16;
+    p = plain;
+    p.is_try = is_narrow;
+    add_bias(&p, (gpu_ptr)(uintptr_t)at(o->in[2]), ELEM_F32);
+    if (lt_do(c, &p))
+        return true;
+    gpu_ptr bias = is_narrow ? narrow_bias(c, o->in[2]) : 0;
+    if (!bias)
+        return false;
+    p = plain;
+    add_bias(&p, bias, ELEM_BF16);
+    return lt_do(c, &p);
+}
+
+bool cuda_lt_bmm(struct backend_ctx *c, const struct op_call *o)
+{
+    const struct tensor *t[] = { o->in[0], o->in[1], o->out[0] };
+    struct mat m[3];
+    struct op_call plain = *o;
+    struct lt_product p;
+    unsigned r = t[2]->rank;
+    if (!c->lt)
+        return false;
+    for (int i = 0; i < 3; i++)
+        m[i] = (struct mat){ t[i]->type, t[i]->dim[r - 2], t[i]->dim[r - 1], t[i]->stride[r - 2], t[i]->buf, t[i]->offset_bytes,
+                             NULL };
+    plain.attr.flags &= MM_TRANS_B;
+    if (!product_of(&plain, &m[0], &m[1], &m[2], &p))
+        return false;
+    for (unsigned d = 0; d + 2 < r; d++)
+        p.kind.of[KIND_BATCH] *= t[2]->dim[d];
+    for (int i = 0; i < 3; i++)
+        p.kind.of[KIND_STEP_A + i] = t[i]->dim[r - 2] * t[i]->dim[r - 1];
+    return p.kind.of[KIND_BATCH] && p.kind.of[KIND_BATCH] <= INT32_MAX && lt_do(c, &p);
+}
