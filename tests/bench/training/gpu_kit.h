@@ -39,6 +39,8 @@ struct use {                                /* one operation, ready to be called
 };
 
 void choose_backend(void);
+/* Where FALAJ_GPU_FIND is set: the operation that fails is told, and ends the program. */
+void find_begin(void);
 /* From here on products by the vendor's library, where there is one; false: by own kernels. FALAJ_GPU_WITHOUT=library: never. */
 bool use_library(struct backend_ctx *c);
 extern bool has_library;                    /* it was begun for ctx */
