@@ -67,7 +67,7 @@ struct flash {
     enum kernel forward, back_q, back_kv;
 };
 static const struct flash flashes[] = {
-    { 64, 128, 64, KERNEL_flash64, KERNEL_flash64_back_q, KERNEL_flash64_back_kv },
+    { 64, 128, 128, KERNEL_flash64, KERNEL_flash64_back_q, KERNEL_flash64_back_kv },
     { 128, 64, 64, KERNEL_flash128, KERNEL_flash128_back_q, KERNEL_flash128_back_kv },
 };
 

@@ -15,15 +15,34 @@
 enum {
     BACK_Q_M = FLASH_D == 64 ? 2 : 1,           /* 16 queries each, of a warp */
     BACK_QUERIES = 64 * BACK_Q_M,
-    BACK_K_M = 1,                               /* 16 keys each, of a warp */
+    BACK_K_M = FLASH_D == 64 ? 2 : 1,           /* 16 keys each, of a warp */
     BACK_KEYS = 64 * BACK_K_M,
     BACK_STEP = FLASH_D == 64 ? 32 : 16,        /* columns of scores at a time */
     BACK_COLS = BACK_STEP / 8
 };
 
-/* sum[m] += left[m]·rightᵀ: 16 rows of the warp each, by BACK_STEP rows of a tile, over the width of a head. */
-GPU_CALL void back_scores(float (*sum)[BACK_COLS][4], const struct flash_lane *l, const uint16_t *left, const uint16_t *right,
-                          unsigned count)
+GPU_CALL void back_scores_at(float (*sum)[BACK_COLS][4], const struct flash_lane *l, unsigned left, unsigned right,
+                             unsigned count, unsigned k)
+{
+    struct gpu_mma_a a[2];
+    uint32_t b[4];
+    GPU_UNROLL
+    for (unsigned m = 0; m < count; m++)
+        a[m] = flash_left(l, left, k, m);
+    GPU_UNROLL
+    for (unsigned n = 0; n < BACK_STEP / 16; n++) {
+        gpu_load_matrices(b, flash_matrices(right, l->right, k, n));
+        GPU_UNROLL
+        for (unsigned m = 0; m < count; m++) {
+            gpu_mma(sum[m][2 * n], a[m], b[0], b[1]);
+            gpu_mma(sum[m][2 * n + 1], a[m], b[2], b[3]);
+        }
+    }
+}
+
+/* sum[m] = left[m]·rightᵀ: 16 rows of the warp each, by BACK_STEP rows of a tile, over the width of a head. */
+GPU_CALL void back_scores(float (*sum)[BACK_COLS][4], const struct flash_lane *l, unsigned left, unsigned right, unsigned count,
+                          bool is_tight)
 {
     GPU_UNROLL
     for (unsigned m = 0; m < count; m++) {
@@ -31,43 +50,39 @@ GPU_CALL void back_scores(float (*sum)[BACK_COLS][4], const struct flash_lane *l
         for (unsigned n = 0; n < BACK_COLS; n++)
             sum[m][n][0] = sum[m][n][1] = sum[m][n][2] = sum[m][n][3] = 0;
     }
+    GPU_UNROLL_TWO
+    for (unsigned k = 0; k < FLASH_DEPTH && is_tight; k++)
+        back_scores_at(sum, l, left, right, count, k);
     GPU_UNROLL
-    for (unsigned k = 0; k < FLASH_DEPTH; k++) {
-        struct gpu_mma_a a[2];
-        uint32_t b[4];
+    for (unsigned k = 0; k < FLASH_DEPTH && !is_tight; k++)
+        back_scores_at(sum, l, left, right, count, k);
+}
+
+/* Results of back_scores as left factors. */
+GPU_CALL void back_pack(struct gpu_mma_a (*to)[BACK_STEP / 16], float (*sum)[BACK_COLS][4], unsigned count)
+{
+    GPU_UNROLL
+    for (unsigned m = 0; m < count; m++) {
         GPU_UNROLL
-        for (unsigned m = 0; m < count; m++)
-            a[m] = flash_left(l, left + 16 * m * FLASH_D, k);
-        GPU_UNROLL
-        for (unsigned n = 0; n < BACK_STEP / 16; n++) {
-            gpu_load_matrices(b, right + 16 * n * FLASH_D + l->right[k]);
-            GPU_UNROLL
-            for (unsigned m = 0; m < count; m++) {
-                gpu_mma(sum[m][2 * n], a[m], b[0], b[1]);
-                gpu_mma(sum[m][2 * n + 1], a[m], b[2], b[3]);
-            }
-        }
+        for (unsigned k = 0; k < BACK_STEP / 16; k++)
+            to[m][k] = flash_pack(sum[m], k);
     }
 }
 
 /* out[m] += weight[m]·right, over BACK_STEP rows of a tile. */
-GPU_CALL void back_add(float (*out)[FLASH_CHUNKS][4], const struct flash_lane *l, float (*weight)[BACK_COLS][4],
-                       const uint16_t *right, unsigned count)
+GPU_CALL void back_add(float (*out)[FLASH_CHUNKS][4], const struct flash_lane *l, struct gpu_mma_a (*weight)[BACK_STEP / 16],
+                       unsigned right, unsigned count)
 {
     GPU_UNROLL
     for (unsigned k = 0; k < BACK_STEP / 16; k++) {
-        struct gpu_mma_a a[2];
         uint32_t b[4];
         GPU_UNROLL
-        for (unsigned m = 0; m < count; m++)
-            a[m] = flash_pack(weight[m], k);
-        GPU_UNROLL
         for (unsigned n = 0; n < FLASH_DEPTH; n++) {
-            gpu_load_matrices_turned(b, right + 16 * k * FLASH_D + l->left[n]);
+            gpu_load_matrices_turned(b, flash_matrices(right, l->left, n, k));
             GPU_UNROLL
             for (unsigned m = 0; m < count; m++) {
-                gpu_mma(out[m][2 * n], a[m], b[0], b[1]);
-                gpu_mma(out[m][2 * n + 1], a[m], b[2], b[3]);
+                gpu_mma(out[m][2 * n], weight[m][k], b[0], b[1]);
+                gpu_mma(out[m][2 * n + 1], weight[m][k], b[2], b[3]);
             }
         }
     }

@@ -5,41 +5,46 @@
 
 /* BACK_STEP queries. rows: log2 of the sum of weights of each of a tile, then their means. */
 GPU_CALL void back_kv_step(float (*dk)[FLASH_CHUNKS][4], float (*dv)[FLASH_CHUNKS][4], const struct flash_lane *l,
-                           const uint16_t *keys, const uint16_t *values, const uint16_t *queries, const float *rows,
+                           unsigned keys, unsigned queries, const float *rows,
                            const struct heads *s, unsigned key, unsigned query)
 {
-    const uint16_t *dy = queries + FLASH_TILE_SIZE;
-    float w[BACK_K_M][BACK_COLS][4], slope[BACK_K_M][BACK_COLS][4], c = s->scale * FLASH_LOG2E;
-    back_scores(w, l, keys, queries, BACK_K_M);
+    unsigned dy = queries + FLASH_TILE_SIZE, values = keys + BACK_KEYS * FLASH_D;
+    float w[BACK_K_M][BACK_COLS][4], c = s->scale * FLASH_LOG2E;
+    back_scores(w, l, keys, queries, BACK_K_M, true);
+    int hidden = (int)(key + l->group - query - 2 * l->place);         /* queries of this step that come before key 0 */
     bool is_partly = s->is_causal && query < key + 16 * BACK_K_M - 1;
     GPU_UNROLL
-    for (unsigned e = 0; e < 4; e++) {
+    for (int n = 0; n < BACK_COLS; n++) {
         GPU_UNROLL
-        for (int n = 0; n < BACK_COLS; n++) {
+        for (unsigned e = 0; e < 4; e++) {
             float sum = rows[8 * n + 2 * l->place + e % 2];
             GPU_UNROLL
             for (unsigned m = 0; m < BACK_K_M; m++) {
-                int hidden = (int)(key + 16 * m + e / 2 * 8 + l->group - query - 2 * l->place - e % 2);
                 float weight = gpu_exp2(gpu_fma(w[m][n][e], c, -sum));
                 if (is_partly)
-                    weight = 8 * n < hidden ? 0 : weight;
+                    weight = 8 * n + (int)(e % 2) < hidden + (int)(16 * m + e / 2 * 8) ? 0 : weight;
                 w[m][n][e] = weight;
             }
         }
     }
-    back_add(dv, l, w, dy, BACK_K_M);
-    back_scores(slope, l, values, dy, BACK_K_M);
+    struct gpu_mma_a left[BACK_K_M][BACK_STEP / 16];
+    back_pack(left, w, BACK_K_M);
+    back_add(dv, l, left, dy, BACK_K_M);
+    back_scores(w, l, values, dy, BACK_K_M, true);
     GPU_UNROLL
-    for (unsigned e = 0; e < 4; e++) {
+    for (int n = 0; n < BACK_COLS; n++) {
         GPU_UNROLL
-        for (int n = 0; n < BACK_COLS; n++) {
+        for (unsigned e = 0; e < 4; e++) {
             float mean = rows[FLASH_TILE + 8 * n + 2 * l->place + e % 2];
             GPU_UNROLL
-            for (unsigned m = 0; m < BACK_K_M; m++)
-                slope[m][n][e] = w[m][n][e] * (slope[m][n][e] - mean);
+            for (unsigned m = 0; m < BACK_K_M; m++) {
+                uint32_t pair = left[m][n / 2].v[n % 2 * 2 + e / 2];
+                w[m][n][e] = (e % 2 ? gpu_high(pair) : gpu_low(pair)) * (w[m][n][e] - mean);
+            }
         }
     }
-    back_add(dk, l, slope, queries, BACK_K_M);
+    back_pack(left, w, BACK_K_M);
+    back_add(dk, l, left, queries, BACK_K_M);
 }
 
 /* What thread i keeps of a tile of queries: the log of row i, or the mean of row i - FLASH_TILE. */
@@ -68,19 +73,18 @@ GPU_CALL void flash_back_kv(const struct flash_back_args *a)
     unsigned t = (unsigned)s->t, share = (unsigned)(s->heads / s->kv), first = p.block[0] * BACK_KEYS;
     unsigned begin = s->is_causal ? first / FLASH_TILE * FLASH_TILE : 0, key = first + 16 * BACK_K_M * l.warp;
     struct flash_head at = flash_head(s, p.block[2], (size_t)p.block[1] * share);
-    uint16_t *values = room + BACK_KEYS * FLASH_D, *stage = values + BACK_KEYS * FLASH_D;
-    uint16_t *own_k = room + 16 * BACK_K_M * l.warp * FLASH_D, *own_v = values + 16 * BACK_K_M * l.warp * FLASH_D;
-    float dk[BACK_K_M][FLASH_CHUNKS][4], dv[BACK_K_M][FLASH_CHUNKS][4], *rows = (float *)(void *)(stage + 4 * FLASH_TILE_SIZE);
-    uint16_t *to_k = a->dqkv + at.k, *to_v = a->dqkv + at.v;
+    unsigned values = BACK_KEYS * FLASH_D, stage = 2 * values, own = 16 * BACK_K_M * l.warp * FLASH_D;
+    float dk[BACK_K_M][FLASH_CHUNKS][4], dv[BACK_K_M][FLASH_CHUNKS][4];
+    float *rows = (float *)(void *)(room + stage + 4 * FLASH_TILE_SIZE);
     back_clear(dk, BACK_K_M);
     back_clear(dv, BACK_K_M);
     flash_load(room, a->qkv + at.k, s->row, first, t, BACK_KEYS);
-    flash_load(values, a->qkv + at.v, s->row, first, t, BACK_KEYS);
-    back_load_queries(a, &at, stage, begin);
+    flash_load(room + values, a->qkv + at.v, s->row, first, t, BACK_KEYS);
+    back_load_queries(a, &at, room + stage, begin);
     gpu_copy_commit();
     rows[p.thread] = back_number(a, at.row, begin);
     for (unsigned query = begin, turn = 0; share;) {
-        uint16_t *now = stage + turn * 2 * FLASH_TILE_SIZE;
+        unsigned now = stage + turn * 2 * FLASH_TILE_SIZE;
         unsigned next = query + FLASH_TILE;
         float number = 0;
         gpu_copy_wait(0);
@@ -93,18 +97,19 @@ GPU_CALL void flash_back_kv(const struct flash_back_args *a)
             at.row += t;
         }
         if (share) {
-            back_load_queries(a, &at, stage + (turn ^ 1) * 2 * FLASH_TILE_SIZE, next);
+            back_load_queries(a, &at, room + stage + (turn ^ 1) * 2 * FLASH_TILE_SIZE, next);
             number = back_number(a, at.row, next);
         }
         gpu_copy_commit();
         for (unsigned step = 0; step < FLASH_TILE; step += BACK_STEP)
             if (query + step < t && (!s->is_causal || query + step + BACK_STEP > key))
-                back_kv_step(dk, dv, &l, own_k, own_v, now + step * FLASH_D, rows + turn * 2 * FLASH_TILE + step, s, key,
+                back_kv_step(dk, dv, &l, own, now + step * FLASH_D, rows + turn * 2 * FLASH_TILE + step, s, key,
                              query + step);
         turn ^= 1;
         rows[turn * 2 * FLASH_TILE + p.thread] = number;
         query = next;
     }
-    back_store(dk, &l, own_k, to_k, s, key, s->scale, BACK_K_M);
-    back_store(dv, &l, own_v, to_v, s, key, 1, BACK_K_M);
+    at = flash_head(s, p.block[2], (size_t)p.block[1] * (s->heads / s->kv));
+    back_store(dk, &l, room + own, a->dqkv + at.k, s, key, s->scale, BACK_K_M);
+    back_store(dv, &l, room + values + own, a->dqkv + at.v, s, key, 1, BACK_K_M);
 }

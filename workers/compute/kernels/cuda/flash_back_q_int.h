@@ -24,12 +24,12 @@ struct back_row {               /* of a thread's rows: log2 of the sum of weight
 };
 
 /* BACK_STEP keys: the slopes of the scores, times keys. */
-GPU_CALL void back_q_step(float (*dq)[FLASH_CHUNKS][4], const struct flash_lane *l, const struct back_row *r, const uint16_t *q,
-                          const uint16_t *dy, const uint16_t *keys, const struct heads *s, unsigned row, unsigned key)
+GPU_CALL void back_q_step(float (*dq)[FLASH_CHUNKS][4], const struct flash_lane *l, const struct back_row *r, unsigned q,
+                          unsigned dy, unsigned keys, const struct heads *s, unsigned row, unsigned key)
 {
     float w[BACK_Q_M][BACK_COLS][4], slope[BACK_Q_M][BACK_COLS][4], c = s->scale * FLASH_LOG2E;
-    back_scores(w, l, q, keys, BACK_Q_M);
-    back_scores(slope, l, dy, keys + FLASH_TILE_SIZE, BACK_Q_M);
+    back_scores(w, l, q, keys, BACK_Q_M, false);
+    back_scores(slope, l, dy, keys + FLASH_TILE_SIZE, BACK_Q_M, false);
     bool is_partly = key + BACK_STEP > s->t || (s->is_causal && key + BACK_STEP - 1 > row);
     GPU_UNROLL
     for (unsigned m = 0; m < BACK_Q_M; m++) {
@@ -46,7 +46,9 @@ GPU_CALL void back_q_step(float (*dq)[FLASH_CHUNKS][4], const struct flash_lane 
             }
         }
     }
-    back_add(dq, l, slope, keys, BACK_Q_M);
+    struct gpu_mma_a left[BACK_Q_M][BACK_STEP / 16];
+    back_pack(left, slope, BACK_Q_M);
+    back_add(dq, l, left, keys, BACK_Q_M);
 }
 
 /* mean of the block's rows, into shared memory and for the other kernel; and what a thread keeps of its rows. */
@@ -86,32 +88,31 @@ GPU_CALL void flash_back_q(const struct flash_back_args *a)
     unsigned first = (s->is_causal ? tiles - 1 - p.block[0] : p.block[0]) * BACK_QUERIES, row = first + 16 * BACK_Q_M * l.warp;
     unsigned end = s->is_causal && first + BACK_QUERIES < t ? first + BACK_QUERIES : t;
     const struct flash_head at = flash_head(s, p.block[2], p.block[1]);
-    uint16_t *dy = room + BACK_QUERIES * FLASH_D, *stage = dy + BACK_QUERIES * FLASH_D, *y = stage + 2 * FLASH_TILE_SIZE;
-    uint16_t *own_q = room + 16 * BACK_Q_M * l.warp * FLASH_D, *own_dy = dy + 16 * BACK_Q_M * l.warp * FLASH_D;
-    float dq[BACK_Q_M][FLASH_CHUNKS][4], *means = (float *)(void *)(stage + 4 * FLASH_TILE_SIZE);
+    unsigned dy = BACK_QUERIES * FLASH_D, stage = 2 * dy, y = stage + 2 * FLASH_TILE_SIZE, own = 16 * BACK_Q_M * l.warp * FLASH_D;
+    float dq[BACK_Q_M][FLASH_CHUNKS][4], *means = (float *)(void *)(room + stage + 4 * FLASH_TILE_SIZE);
     back_clear(dq, BACK_Q_M);
-    flash_load(dy, a->dy + at.y, s->heads * FLASH_D, first, t, BACK_QUERIES);
-    flash_load(y, a->y + at.y, s->heads * FLASH_D, first, t, BACK_QUERIES);
+    flash_load(room + dy, a->dy + at.y, s->heads * FLASH_D, first, t, BACK_QUERIES);
+    flash_load(room + y, a->y + at.y, s->heads * FLASH_D, first, t, BACK_QUERIES);
     gpu_copy_commit();
     flash_load(room, a->qkv + at.q, s->row, first, t, BACK_QUERIES);
-    flash_load(stage, a->qkv + at.k, s->row, 0, t, FLASH_TILE);
-    flash_load(stage + FLASH_TILE_SIZE, a->qkv + at.v, s->row, 0, t, FLASH_TILE);
+    flash_load(room + stage, a->qkv + at.k, s->row, 0, t, FLASH_TILE);
+    flash_load(room + stage + FLASH_TILE_SIZE, a->qkv + at.v, s->row, 0, t, FLASH_TILE);
     gpu_copy_commit();
     gpu_copy_wait(1);
     GPU_BARRIER();
-    const struct back_row r = back_means(a, &at, &l, means, dy, y, first);
+    const struct back_row r = back_means(a, &at, &l, means, room + dy, room + y, first);
     for (unsigned key = 0, turn = 0; key < end; key += FLASH_TILE, turn ^= 1) {
-        uint16_t *now = stage + turn * 2 * FLASH_TILE_SIZE, *next = stage + (turn ^ 1) * 2 * FLASH_TILE_SIZE;
+        unsigned now = stage + turn * 2 * FLASH_TILE_SIZE, next = stage + (turn ^ 1) * 2 * FLASH_TILE_SIZE;
         gpu_copy_wait(0);
         GPU_BARRIER();                  /* this tile is there for all, and nobody reads the other any more */
         if (key + FLASH_TILE < end) {
-            flash_load(next, a->qkv + at.k, s->row, key + FLASH_TILE, t, FLASH_TILE);
-            flash_load(next + FLASH_TILE_SIZE, a->qkv + at.v, s->row, key + FLASH_TILE, t, FLASH_TILE);
+            flash_load(room + next, a->qkv + at.k, s->row, key + FLASH_TILE, t, FLASH_TILE);
+            flash_load(room + next + FLASH_TILE_SIZE, a->qkv + at.v, s->row, key + FLASH_TILE, t, FLASH_TILE);
         }
         gpu_copy_commit();
         for (unsigned step = 0; step < FLASH_TILE; step += BACK_STEP)
             if (key + step < t && (!s->is_causal || key + step < row + 16 * BACK_Q_M))
-                back_q_step(dq, &l, &r, own_q, own_dy, now + step * FLASH_D, s, row, key + step);
+                back_q_step(dq, &l, &r, own, dy + own, now + step * FLASH_D, s, row, key + step);
     }
-    back_store(dq, &l, own_q, a->dqkv + at.q, s, row, s->scale, BACK_Q_M);
+    back_store(dq, &l, room + own, a->dqkv + at.q, s, row, s->scale, BACK_Q_M);
 }

@@ -91,9 +91,8 @@ GPU_CALL void flash_hide(float (*score)[FLASH_COLS][4], const struct flash_lane 
 
 /* One tile of keys and values. q_rows: the warp's queries in shared memory. */
 GPU_CALL void flash_tile(struct flash_rows *r, const struct flash_lane *l, struct gpu_mma_a (*q)[FLASH_DEPTH],
-                         const uint16_t *q_rows, const uint16_t *keys, const struct heads *s, unsigned row, unsigned key)
+                         unsigned q_rows, unsigned keys, const struct heads *s, unsigned row, unsigned key)
 {
-    const uint16_t *values = keys + FLASH_TILE_SIZE;
     float score[FLASH_M][FLASH_COLS][4];
     uint32_t b[4];
     GPU_UNROLL
@@ -110,11 +109,11 @@ GPU_CALL void flash_tile(struct flash_rows *r, const struct flash_lane *l, struc
             if (FLASH_IS_KEPT)
                 a[m] = q[m][k];
             else
-                a[m] = flash_left(l, q_rows + 16 * m * FLASH_D, k);
+                a[m] = flash_left(l, q_rows, k, m);
         }
         GPU_UNROLL
         for (unsigned n = 0; n < FLASH_TILE / 16; n++) {
-            gpu_load_matrices(b, keys + 16 * n * FLASH_D + l->right[k]);
+            gpu_load_matrices(b, flash_matrices(keys, l->right, k, n));
             GPU_UNROLL
             for (unsigned m = 0; m < FLASH_M; m++) {
                 gpu_mma(score[m][2 * n], a[m], b[0], b[1]);
@@ -133,7 +132,7 @@ GPU_CALL void flash_tile(struct flash_rows *r, const struct flash_lane *l, struc
             a[m] = flash_pack(score[m], k);
         GPU_UNROLL
         for (unsigned n = 0; n < FLASH_DEPTH; n++) {
-            gpu_load_matrices_turned(b, values + 16 * k * FLASH_D + l->left[n]);
+            gpu_load_matrices_turned(b, flash_matrices(keys + FLASH_TILE_SIZE, l->left, n, k));
             GPU_UNROLL
             for (unsigned m = 0; m < FLASH_M; m++) {
                 gpu_mma(r->out[m][2 * n], a[m], b[0], b[1]);
@@ -180,7 +179,7 @@ GPU_CALL void flash_forward(const struct flash_args *a)
     unsigned first = tile * FLASH_QUERIES, row = first + 16 * FLASH_M * l.warp;
     unsigned end = s->is_causal && first + FLASH_QUERIES < t ? first + FLASH_QUERIES : t;
     const struct flash_head at = flash_head(s, p.block[2], p.block[1]);
-    uint16_t *q_rows = room + 16 * FLASH_M * l.warp * FLASH_D, *stage = room + FLASH_QUERIES * FLASH_D;
+    unsigned q_rows = 16 * FLASH_M * l.warp * FLASH_D, stage = FLASH_QUERIES * FLASH_D;
     struct gpu_mma_a q[FLASH_M][FLASH_DEPTH];
     struct flash_rows r;
     GPU_UNROLL
@@ -193,8 +192,8 @@ GPU_CALL void flash_forward(const struct flash_args *a)
     }
     flash_load(room, a->qkv + at.q, s->row, first, t, FLASH_QUERIES);
     gpu_copy_commit();
-    flash_load(stage, a->qkv + at.k, s->row, 0, t, FLASH_TILE);
-    flash_load(stage + FLASH_TILE_SIZE, a->qkv + at.v, s->row, 0, t, FLASH_TILE);
+    flash_load(room + stage, a->qkv + at.k, s->row, 0, t, FLASH_TILE);
+    flash_load(room + stage + FLASH_TILE_SIZE, a->qkv + at.v, s->row, 0, t, FLASH_TILE);
     gpu_copy_commit();
     gpu_copy_wait(1);
     GPU_BARRIER();
@@ -202,19 +201,19 @@ GPU_CALL void flash_forward(const struct flash_args *a)
     for (unsigned m = 0; m < FLASH_M && FLASH_IS_KEPT; m++) {
         GPU_UNROLL
         for (unsigned k = 0; k < FLASH_DEPTH; k++)
-            q[m][k] = flash_left(&l, q_rows + 16 * m * FLASH_D, k);
+            q[m][k] = flash_left(&l, q_rows, k, m);
     }
     for (unsigned key = 0, turn = 0; key < end; key += FLASH_TILE, turn ^= 1) {
-        uint16_t *now = stage + turn * 2 * FLASH_TILE_SIZE, *next = stage + (turn ^ 1) * 2 * FLASH_TILE_SIZE;
+        unsigned now = stage + turn * 2 * FLASH_TILE_SIZE, next = stage + (turn ^ 1) * 2 * FLASH_TILE_SIZE;
         gpu_copy_wait(0);
         GPU_BARRIER();                  /* this tile is there for all, and nobody reads the other any more */
         if (key + FLASH_TILE < end) {
-            flash_load(next, a->qkv + at.k, s->row, key + FLASH_TILE, t, FLASH_TILE);
-            flash_load(next + FLASH_TILE_SIZE, a->qkv + at.v, s->row, key + FLASH_TILE, t, FLASH_TILE);
+            flash_load(room + next, a->qkv + at.k, s->row, key + FLASH_TILE, t, FLASH_TILE);
+            flash_load(room + next + FLASH_TILE_SIZE, a->qkv + at.v, s->row, key + FLASH_TILE, t, FLASH_TILE);
         }
         gpu_copy_commit();
         if (!s->is_causal || key < row + 16 * FLASH_M)
             flash_tile(&r, &l, q, q_rows, now, s, row, key);
     }
-    flash_end(&r, &l, q_rows, a, &at, row);
+    flash_end(&r, &l, room + q_rows, a, &at, row);
 }

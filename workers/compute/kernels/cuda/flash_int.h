@@ -27,8 +27,8 @@ enum {
 
 struct flash_lane {
     unsigned warp, lane, group, place;
-    unsigned left[FLASH_DEPTH];         /* where this lane's row of matrices lies in 16 rows: of a left factor, or of a right */
-    unsigned right[FLASH_DEPTH];        /* one by rows of the depth (turned); of a right factor by rows of the results' columns */
+    unsigned left;              /* where this lane's row of matrices lies in 16 rows: of a left factor, or of a right */
+    unsigned right;             /* one by rows of the depth (turned); of a right factor by rows of the results' columns */
 };
 
 GPU_CALL unsigned flash_at(unsigned row, unsigned chunk)
@@ -44,11 +44,8 @@ GPU_CALL struct flash_lane flash_lane(void)
     l.lane = p.thread % GPU_WARP;
     l.group = l.lane / 4;
     l.place = l.lane % 4;
-    GPU_UNROLL
-    for (unsigned k = 0; k < FLASH_DEPTH; k++) {
-        l.left[k] = flash_at(l.lane % 16, 2 * k + l.lane / 16);
-        l.right[k] = flash_at(l.lane % 8 + l.lane / 16 * 8, 2 * k + l.lane / 8 % 2);
-    }
+    l.left = flash_at(l.lane % 16, l.lane / 16);
+    l.right = flash_at(l.lane % 8 + l.lane / 16 * 8, l.lane / 8 % 2);
     return l;
 }
 
@@ -65,10 +62,17 @@ GPU_CALL void flash_load(uint16_t *tile, const uint16_t *from, size_t stride, un
         gpu_copy16_async(to + r * FLASH_D, at, first + row + r < t);
 }
 
-GPU_CALL struct gpu_mma_a flash_left(const struct flash_lane *l, const uint16_t *rows, unsigned k)
+/* The same in the two places k of a row, in the 16 rows number n from `rows` on, which is a multiple of 16 rows. */
+GPU_CALL const uint16_t *flash_matrices(unsigned rows, unsigned lane, unsigned k, unsigned n)
+{
+    GPU_DYNAMIC(const uint16_t, room);
+    return room + ((rows + lane) ^ 16 * k) + 16 * n * FLASH_D;
+}
+
+GPU_CALL struct gpu_mma_a flash_left(const struct flash_lane *l, unsigned rows, unsigned k, unsigned n)
 {
     struct gpu_mma_a a;
-    gpu_load_matrices(a.v, rows + l->left[k]);
+    gpu_load_matrices(a.v, flash_matrices(rows, l->left, k, n));
     return a;
 }
 

@@ -51,6 +51,7 @@ struct gpu_mma_a {
 #define GPU_SHARED(type, name, n) static __attribute__((shared, aligned(16))) type name[n]
 extern __attribute__((shared, aligned(1024))) unsigned char gpu_dynamic_room[];
 #define GPU_DYNAMIC(type, name) type *name = (type *)(void *)gpu_dynamic_room
+#define GPU_UNROLL_TWO _Pragma("unroll 2")
 #if defined(__clang__)
 #define GPU_UNROLL _Pragma("clang loop unroll(full)")
 GPU_CALL struct gpu_place gpu_place(void)
@@ -146,6 +147,7 @@ GPU_CALL uint32_t gpu_pack(float low, float high)
 #define GPU_DYNAMIC(type, name) type *name = (type *)(void *)gpu_emu_dynamic
 #define GPU_UNROLL
 #define GPU_HIDE(x) ((void)0)
+#define GPU_UNROLL_TWO
 extern _Thread_local struct gpu_place gpu_emu_at;
 extern unsigned char gpu_emu_dynamic[];
 void gpu_emu_shared(void *room, size_t size_bytes);     /* the first thread of a block fills it */
@@ -186,6 +188,7 @@ GPU_CALL struct gpu_place gpu_place(void)
  *     GPU_UNROLL                  before a loop whose counter is an index of an array in registers
  *     GPU_HIDE(x)                 a whole number of 32 bits that the compiler knows nothing of from here on: what is computed of
  *                                 it, and no load, moves up past this, where it would hold registers
+ *     GPU_UNROLL_TWO              by twos: for whom registers would not do for all
  *     gpu_copy16_async(shared, global, is_inside)     both at multiples of 16; outside: zeros, and global is not looked at
  *     gpu_copy_wait(n)            n is a constant
  *     gpu_load_matrices(v, at)    four matrices of 8 × 8 numbers of 16 bits: lane i says where row i % 8 of matrix i / 8 lies (a
