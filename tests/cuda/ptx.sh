@@ -20,12 +20,14 @@ kernels=0
 while IFS= read -r name; do
     kernels=$((kernels + 1))
     grep -qE "\.entry kernel_$name\(" "$dir"/*.ptx || say "kernel.def names $name, which no *.cu has"
-done < <(sed -nE 's/^KERNEL\(([a-z0-9_]+), .*/\1/p' "$sources/kernel.def")
+done < <(sed -nE 's/^(KERNEL|HOPPER)\(([a-z0-9_]+).*/\2/p' "$sources/kernel.def")
 entries=$(cat "$dir"/*.ptx | grep -cE '\.entry kernel_')
 ((entries == kernels && kernels > 0)) || say "$entries kernels, $kernels of them in kernel.def"
 if [[ -n $ptxas ]]; then
     for ptx in "$dir"/*.ptx; do
-        for arch in sm_80 sm_90 sm_100; do
+        archs=(sm_80 sm_90 sm_100)
+        [[ $ptx != *_hopper.ptx ]] || archs=(sm_90a)
+        for arch in "${archs[@]}"; do
             said=$("$ptxas" -v --gpu-name "$arch" "$ptx" -o /dev/null 2>&1) ||
                 say "ptxas does not take $(basename "$ptx") for $arch: $said"
             ! grep -E 'bytes spill' <<<"$said" | grep -vE '0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads' >&2 ||

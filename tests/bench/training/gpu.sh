@@ -22,7 +22,7 @@ began=$SECONDS
 most=${FALAJ_GPU_SECONDS:-540}
 emulated='' pack='' bin='' failed=0 only='' versions='' has_torch='' on='"card": "none"'
 export TZ=UTC0
-all=(check copy products attention gpt torch gpt350 grads curve mlp cnn torch_small energy tune data fp32
+all=(check copy products attention gpt hopper torch gpt350 grads curve mlp cnn torch_small energy tune data fp32
     nccl memcheck racecheck ncu)
 while (($#)); do
     case $1 in
@@ -103,6 +103,12 @@ stage_check() {
     done
 }
 stage_copy() { bench 30 copy "$(size 0.7 0.01)" "$(size 2048 1)"; }
+stage_hopper() {             # the own products once more, by the form of one generation of cards
+    if [[ -n $emulated ]]; then
+        return
+    fi
+    FALAJ_GPU_HOPPER=1 FALAJ_GPU_WITHOUT=library FALAJ_GPU_BF16=1 bench 60 products 0.15 32768 768 50304
+}
 stage_products() {
     if [[ -n $emulated ]]; then
         bench 60 product 0.01 65 40 33

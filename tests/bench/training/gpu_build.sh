@@ -8,7 +8,7 @@
 # FALAJ_GPU_COMPILER: clang or nvcc, for the GPU code; nvcc where there is one, else clang.
 
 gpu_images() {
-    local work=$1 source image ptx=() with=${FALAJ_GPU_COMPILER:-} nvcc=nvcc
+    local work=$1 source image card then ptx=() with=${FALAJ_GPU_COMPILER:-} nvcc=nvcc
     local device=(-x cuda --cuda-device-only -nocudainc -nocudalib --cuda-gpu-arch=sm_80 -Xclang -target-feature
         -Xclang +ptx70 -Wno-unknown-cuda-version -std=c++17 -O3 -ffp-contract=off)
     command -v nvcc >/dev/null || nvcc=/usr/local/cuda/bin/nvcc
@@ -23,10 +23,14 @@ gpu_images() {
     fi
     for source in workers/compute/kernels/cuda/*.cu; do
         image=$work/ptx/$(basename "$source" .cu).ptx
+        card=80 then=''
+        if [[ $source == *_hopper.cu ]]; then       # as cmake/cuda.cmake
+            card=90a then=" && sed -i 's/^[.]version 7[.]0/.version 8.0/; s/^[.]target sm_80/.target sm_90a/' $image"
+        fi
         if [[ $with == nvcc ]]; then
-            ptx+=("$nvcc -std=c++17 -O3 -fmad=false -arch=compute_80 -ptx -I. -o $image $source")
+            ptx+=("$nvcc -std=c++17 -O3 -fmad=false -arch=compute_$card -ptx -I. -o $image $source")
         else
-            ptx+=("clang ${device[*]} -I. -S -o $image $source")
+            ptx+=("clang ${device[*]} -I. -S -o $image $source$then")
         fi
     done
     printf '%s\0' "${ptx[@]}" | xargs -0 -P "$(nproc)" -I{} bash -c '{}' || return 1

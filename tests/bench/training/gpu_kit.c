@@ -4,7 +4,9 @@
 
 #include <time.h>
 
-bool has_library;
+#include "workers/compute/kernels/cuda/cuda_hopper.h"
+
+bool has_library, has_hopper;
 
 static bool is_without(const char *what)
 {
@@ -25,6 +27,18 @@ void choose_backend(void)
     gpu = CARD;
     if (is_without("narrow"))
         gpu.properties &= ~(unsigned)BE_NARROW;
+}
+
+bool use_hopper(struct backend_ctx *c)
+{
+    char line[256] = "";
+    const char *is_asked = getenv("FALAJ_GPU_HOPPER");
+    if (!is_asked || !*is_asked)
+        return false;
+    bool is_used = cuda_hopper_use(c, line, sizeof line);
+    printf("{\"stage\": \"hopper\", \"ok\": %s, \"what\": \"%s\"}\n", is_used ? "true" : "false", line);
+    fflush(stdout);
+    return is_used;
 }
 
 bool use_library(struct backend_ctx *c)

@@ -177,6 +177,10 @@ struct product_strip_args {
     uint32_t m, n, k, k_each;
     bool is_narrow, is_wide, accumulate, relu;  /* out is bf16; it begins at 16 bytes, and n and its stride are multiples of 8 */
 };
+struct product_hopper_args {            /* is_wide, one batch; blocks, each with every blocks'th of count tiles times parts */
+    struct product_strip_args p;
+    uint32_t count, blocks;
+};
 struct strip_end_args {                 /* n is a multiple of 4 */
     const float *part, *bias;
     void *out;

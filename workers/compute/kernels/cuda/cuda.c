@@ -5,7 +5,7 @@
  * zeroed before anybody sees it; scratch memory grows with the largest operation and stays. Calls return codes, which are kept:
  * the first failure is told by sync with the call's name, and nothing is launched after it. The device's own context is used,
  * so several contexts of this process share its code. Results in host memory are there after sync. */
-#include "workers/compute/kernels/cuda/cuda_int.h"
+#include "workers/compute/kernels/cuda/cuda_hopper.h"
 #include "workers/compute/kernels/cuda/lt_int.h"
 
 #include <stdlib.h>
@@ -80,12 +80,11 @@ enum errc cuda_sync(struct backend_ctx *c, struct err *e)
 static enum errc load(struct backend_ctx *c, const struct gpu_image *images, struct err *e)
 {
     int n = 0;
-    for (; images[n].name; n++) {
+    for (const struct gpu_image *i = images; i->name; i++) {
         ASSERT(n < GPU_MODULES_MAX);
-        int code = c->d.module_load(&c->module[n], images[n].text);
+        int code = strcmp(i->name, HOPPER_IMAGE) ? c->d.module_load(&c->module[n++], i->text) : 0;
         if (code)
-            return FAIL(e, UNAVAILABLE, "the card does not take the kernels of %s: %s (%d)", images[n].name, text_of(&c->d, code),
-                        code);
+            return FAIL(e, UNAVAILABLE, "the card does not take the kernels of %s: %s (%d)", i->name, text_of(&c->d, code), code);
     }
     for (int k = 0; k < KERNEL_COUNT; k++) {
         for (int m = 0; m < n && !c->function[k]; m++)
@@ -126,6 +125,7 @@ enum errc cuda_open_by(const struct backend *be, const struct gpu_driver *d, con
         return FAIL(e, LIMIT, "no memory for a compute context");
     c->be = be;
     c->d = *d;
+    c->images = images;
     c->device = -1;
     enum errc rc = set_up(c, images, e);
     if (rc != ERR_OK) {
@@ -143,6 +143,7 @@ void cuda_close(struct backend_ctx *c)
     if (c->context)
         enter(c);
     cuda_lt_close(c);
+    cuda_hopper_close(c);
     if (c->scratch)
         (void)c->d.memory_free(c->scratch);            /* at the end there is nobody to tell */
     for (int i = 0; i < GPU_MODULES_MAX; i++)

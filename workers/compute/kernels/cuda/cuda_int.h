@@ -19,10 +19,11 @@ struct gpu_image {              /* a compiled *.cu: PTX, which the driver turns 
 };
 extern const struct gpu_image gpu_images[];     /* made by the build; name NULL at the end */
 
-enum { GPU_MODULES_MAX = 16, GPU_USES_MAX = OP_INPUTS_MAX + OP_OUTPUTS_MAX };
+enum { GPU_MODULES_MAX = 32, GPU_USES_MAX = OP_INPUTS_MAX + OP_OUTPUTS_MAX };
 
 struct backend_ctx {
     const struct backend *be;
+    const struct gpu_image *images;
     struct gpu_driver d;
     int device;
     void *context, *module[GPU_MODULES_MAX], *function[KERNEL_COUNT], *stream[QUEUE_COUNT];
@@ -31,6 +32,7 @@ struct backend_ctx {
     size_t scratch_bytes;
     uint64_t scratch_moves;     /* it lies elsewhere than what was captured before says */
     struct captured *capture;   /* is made now; NULL: none is */
+    struct hopper *hopper;      /* products by wgmma (cuda_hopper.h); NULL: by strips */
     struct lt *lt;              /* products by cuBLASLt (lt_int.h); NULL: by own kernels */
     bool never_captures;
     int code;                   /* the first failure since the last sync */

@@ -31,6 +31,7 @@ struct gpu_driver {
 enum { GPU_NO_MEMORY = 2, GPU_STREAM_ALONE = 1, GPU_EVENT_NO_TIME = 2, GPU_CAPTURE_THREAD = 1 };   /* an error; flags */
 enum { GPU_NOT_READY = 600 };                                               /* of stream_query: it still works */
 enum { GPU_MAJOR = 75, GPU_MINOR = 76 };                                    /* CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_… */
+enum { GPU_PROCESSORS = 16 };                                               /* …_MULTIPROCESSOR_COUNT */
 enum { GPU_SHARED_MOST = 8, GPU_SHARED_FREE = 48 << 10 };      /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES; unasked */
 
 /* UNAVAILABLE: no library (path: "libcuda.so.1" everywhere but in tests), or one that lacks a function. It is never closed. */
