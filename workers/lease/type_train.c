@@ -51,7 +51,7 @@ SCHEMA_OF(train_point, "Figures of one epoch, or of the last half second", FIELD
     FIELD_OPT(train_point, grad_norm, 0, .doc = "Norm of the last gradient, before clipping"),
     FIELD(train_point, learning_rate, 0, .doc = "Learning rate of the last step"),
     FIELD(train_point, gflops, 0, .doc = "Products of the steps, 10^9 operations per second, nothing made again counted"),
-    FIELD_OPT(train_point, mfu, 0, .doc = "gflops of the rate of a square product of 512, measured when the job began, in its "
+    FIELD_OPT(train_point, mfu, 0, .doc = "gflops of the rate of a square product, measured when the job began, in its "
               "precision and with its threads"),
     FIELD_OPT(train_point, data_wait, 0, .doc = "Share of the time since the last point until rows were there"),
     FIELD(train_point, memory_bytes, 0, .doc = "Most memory that the process has had, in bytes"));
