@@ -175,7 +175,8 @@ static int judge_end(const struct product *p, const struct layout *d)
     int32_t bias_type = p->bias_type < 0 ? d->type : p->bias_type;
     bool is_wide = emu_lt.takes_wide_bias && bias_type == LT_F32 && !(p->end & 16);
     switch (p->end) {
-    case LT_END_PLAIN: case LT_END_BIAS: case LT_END_GELU_AUX_BIAS: case LT_END_DGELU: case LT_END_DGELU_BGRAD:
+    case LT_END_PLAIN: case LT_END_BIAS: case LT_END_GELU_BIAS:
+    case LT_END_GELU_AUX_BIAS: case LT_END_DGELU: case LT_END_DGELU_BGRAD:
     case LT_END_BGRADA: case LT_END_BGRADB: break;
     default: return LT_NOT_SUPPORTED;
     }
@@ -281,10 +282,10 @@ static double finish(const struct made *m, uint64_t i, uint64_t j, double v)
     int bias_type = p->bias_type < 0 ? m->d.type : p->bias_type;
     if (p->end & LT_END_BIAS)
         v += get(p->bias, bias_type, i);
-    if (p->end == LT_END_GELU_AUX_BIAS) {
+    if (p->end == LT_END_GELU_AUX_BIAS)
         put(aux, m->d.type, at, v);
+    if ((p->end & ~128u) == LT_END_GELU_BIAS)
         v = gelu(v);
-    }
     return (p->end & ~16u) == LT_END_DGELU ? v * gelu_slope(get(aux, m->d.type, at)) : v;
 }
 

@@ -48,6 +48,23 @@ static enum errc shape_matmul(const struct graph *g, const struct node *n, struc
     return ERR_OK;
 }
 
+static enum errc shape_matmul_gelu(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
+{
+    TRY(shape_matmul(g, n, out, e));
+    out[1] = out[0];
+    return ERR_OK;
+}
+
+/* Input 2 is no bias here. */
+static enum errc shape_matmul_gelu_bwd(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
+{
+    struct node product = *n;
+    product.in[2] = VALUE_NONE;
+    TRY(shape_matmul(g, &product, out, e));
+    return is_same_shape(in_shape(g, n, 2), out) ? ERR_OK
+                                                 : shape_refuse(g, n, 2, "expected the shape and type of the product", e);
+}
+
 static enum errc shape_pack(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
 {
     if (in_shape(g, n, 0)->rank != 2 && in_shape(g, n, 0)->rank != 4)

@@ -238,6 +238,26 @@ static bool probe(const struct hw *hw)
     return true;
 }
 
+/* One after the other: as a graph says it where they are not one. */
+static void matmul_gelu(struct backend_ctx *c, const struct op_call *o)
+{
+    const struct tensor *x = o->out[1] ? o->out[1] : o->out[0];
+    const struct op_call product = { o->attr, { o->in[0], o->in[1], o->in[2] }, { x } };
+    const struct op_call cells = { .in = { x }, .out = { o->out[0] } };
+    (*backend_ref.kernels)[OP_MATMUL][x->type](c, &product);
+    (*backend_ref.kernels)[OP_GELU][x->type](c, &cells);
+}
+
+static void matmul_gelu_bwd(struct backend_ctx *c, const struct op_call *o)
+{
+    const struct tensor *d = o->out[0];
+    const struct op_call product = { o->attr, { o->in[0], o->in[1] }, { d } };
+    const struct op_call cells = { .in = { o->in[2], d }, .out = { d } };
+    (*backend_ref.kernels)[OP_MATMUL][d->type](c, &product);
+    (*backend_ref.kernels)[OP_GELU_BWD][d->type](c, &cells);
+}
+#define KERNELS_JOINED(type) [OP_MATMUL_GELU][type] = matmul_gelu, [OP_MATMUL_GELU_BWD][type] = matmul_gelu_bwd
+
 #define F32(name) f32_##name
 #define F64(name) f64_##name
 #define K(name) k_##name
@@ -245,6 +265,7 @@ static kernel_table kernels = { KERNELS_OF(ELEM_F32), KERNELS_OF(ELEM_F64), KERN
                                 KERNELS_OF_NET(ELEM_F64, F64), KERNELS_PRODUCTS(ELEM_F32, K, F32),
                                 KERNELS_PRODUCTS(ELEM_F64, K, F64),
                                 KERNELS_ND(ELEM_F32, f32_), KERNELS_ND(ELEM_F64, f64_),
+                                KERNELS_JOINED(ELEM_F32), KERNELS_JOINED(ELEM_F64),
                                 KERNELS_ALWAYS, KERNELS_Q8 };
 
 const struct backend backend_ref = {

@@ -23,6 +23,9 @@ size_t narrow_cases(const struct net_size *s, struct net_case ret[NET_CASES_MAX]
     const struct net_case k[] = {
         { OP_MATMUL, forward, { r, w, o }, { z }, IN0 | IN1 },      { OP_MATMUL, relu, { r, w, o }, { z }, IN0 | IN1 | OUT },
         { OP_MATMUL, weights, { r, z }, { v }, IN0 | IN1 },         { OP_MATMUL, none, { z, w }, { r }, IN0 | IN1 | OUT },
+        { OP_MATMUL_GELU, forward, { r, w, o }, { z, z }, IN0 | IN1 | OUT | OUT << 1 },
+        { OP_MATMUL_GELU, forward, { r, w, o }, { z }, IN0 | IN1 | OUT },
+        { OP_MATMUL_GELU_BWD, none, { z, w, r }, { r }, IN0 | IN1 | IN2 | OUT },
         { OP_BMM, tb, { q, q }, { p }, IN0 | IN1 },
         { OP_ATTENTION, attn, { qkv }, { y, sums }, IN0 | OUT },
         { OP_ATTENTION_BWD, attn, { qkv, y, sums, y }, { qkv }, IN0 | IN1 | IN3 | OUT },

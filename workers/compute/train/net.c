@@ -310,6 +310,8 @@ double net_node_flops(const struct net *n, const struct node *o, size_t rows)
     double out = o->out[0] == VALUE_NONE ? 0 : (double)shape_count(&g->values[o->out[0]].shape, rows), pairs;
     switch (o->op) {
     case OP_MATMUL:
+    case OP_MATMUL_GELU:
+    case OP_MATMUL_GELU_BWD:
         return 2 * out * (double)shape_count(x, rows) / (double)(o->attr.flags & MM_TRANS_A ? x->dim[x->rank - 1].n
                           : shape_count(x, rows) / x->dim[x->rank - 1].n);
     case OP_CONV2D:

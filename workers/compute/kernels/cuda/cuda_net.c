@@ -45,6 +45,28 @@ static void matmul_narrow(struct backend_ctx *c, const struct op_call *o)
         cuda_launch(c, KERNEL_product_narrow, over(n.p.m, TILE), over(n.p.n, TILE), 1, &n);
 }
 
+/* By the library in one pass; else the product, then the cells over what it made. */
+static void matmul_gelu(struct backend_ctx *c, const struct op_call *o)
+{
+    if (cuda_lt_gelu(c, o))
+        return;
+    const struct tensor *product = o->out[1] ? o->out[1] : o->out[0];
+    const struct mat x = mat_of(product), y = mat_of(o->out[0]);
+    const struct op_call plain = { o->attr, { o->in[0], o->in[1], o->in[2] }, { product } };
+    matmul_narrow(c, &plain);
+    cuda_cells(c, CELL_GELU, &x, NULL, NULL, &y);
+}
+
+static void matmul_gelu_bwd(struct backend_ctx *c, const struct op_call *o)
+{
+    if (cuda_lt_gelu_bwd(c, o))
+        return;
+    const struct mat x = mat_of(o->in[2]), d = mat_of(o->out[0]);
+    const struct op_call plain = { o->attr, { o->in[0], o->in[1] }, { o->out[0] } };
+    matmul_narrow(c, &plain);
+    cuda_cells(c, CELL_GELU_BACK, &x, &d, NULL, &d);
+}
+
 /* All but the last two dimensions are a batch. */
 static struct product_args bmm_of(const struct op_call *o)
 {

@@ -8,8 +8,8 @@ enum { CHUNK_ROWS = 256, CHUNK_NUMBERS = 65536 };
 enum { KEPT_FROM = 1024, KEPT_BYTES = 100864 };         /* logits of a row that shared memory holds: kernel.def */
 
 /* Eight numbers a thread where every operand is dense and begins at 16 bytes. */
-static void cells(struct backend_ctx *c, enum cell_fn fn, const struct mat *x, const struct mat *y, const struct mat *z,
-                  const struct mat *out)
+void cuda_cells(struct backend_ctx *c, enum cell_fn fn, const struct mat *x, const struct mat *y, const struct mat *z,
+                const struct mat *out)
 {
     struct cells_args a = { numbers_of(x), numbers_of(y), numbers_of(z), numbers_of(out), x->rows, x->cols, x->stride,
                             y ? y->stride : 0, z ? z->stride : 0, out->stride, fn, false };
@@ -28,7 +28,7 @@ static void cells_of(struct backend_ctx *c, const struct op_call *o, enum cell_f
         m[i] = mat_of(o->in[i]);
         ASSERT(m[i].cols == out.cols && (m[i].rows == out.rows || (i && m[i].rows == 1)));
     }
-    cells(c, fn, &m[0], o->in[1] ? &m[1] : NULL, o->in[2] ? &m[2] : NULL, &out);
+    cuda_cells(c, fn, &m[0], o->in[1] ? &m[1] : NULL, o->in[2] ? &m[2] : NULL, &out);
 }
 
 static void add_bias(struct backend_ctx *c, const struct op_call *o) { cells_of(c, o, CELL_ADD_BIAS); }
@@ -54,7 +54,7 @@ static void copy(struct backend_ctx *c, const struct op_call *o)
     struct mat x = mat_of(o->in[0]), y = mat_of(o->out[0]);
     ASSERT(x.rows == y.rows && x.cols == y.cols);
     bool adds = o->attr.flags & OP_ACCUMULATE;
-    cells(c, adds ? CELL_ADD : CELL_COPY, &x, adds ? &y : NULL, NULL, &y);
+    cuda_cells(c, adds ? CELL_ADD : CELL_COPY, &x, adds ? &y : NULL, NULL, &y);
 }
 
 static void swiglu(struct backend_ctx *c, const struct op_call *o)

@@ -33,8 +33,8 @@ enum { LT_WISH_ROOM = 1, LT_WISH_REDUCTION = 3, LT_WISH_ALIGN_A = 5, LT_WISH_ALI
  * none. */
 enum { LT_REDUCTION_FIXED = 2 };
 /* cublasLtEpilogue_t. DGELU takes what GELU_AUX left; BGRAD, BGRADA and BGRADB write sums to where LT_BIAS points. */
-enum { LT_END_PLAIN = 1, LT_END_RELU = 2, LT_END_BIAS = 4, LT_END_GELU_AUX_BIAS = 32 | 128 | 4, LT_END_DGELU = 64 | 128,
-       LT_END_DGELU_BGRAD = 64 | 128 | 16, LT_END_BGRADA = 256, LT_END_BGRADB = 512 };
+enum { LT_END_PLAIN = 1, LT_END_RELU = 2, LT_END_BIAS = 4, LT_END_GELU_BIAS = 32 | 4, LT_END_GELU_AUX_BIAS = 32 | 128 | 4,
+       LT_END_DGELU = 64 | 128, LT_END_DGELU_BGRAD = 64 | 128 | 16, LT_END_BGRADA = 256, LT_END_BGRADB = 512 };
 
 struct lt_api {
 #define CALL(name, symbol, arguments) int (*name) arguments;

@@ -7,7 +7,7 @@
 #include "workers/compute/kernels/cuda/cuda_ops_int.h"
 #include "workers/compute/kernels/cuda/lt_int.h"
 
-enum { ALIGN_MOST = 256 };
+enum { ALIGN_MOST = 256, AUX_ALIGN = 16, AUX_STRIDE = 8 };
 
 static uint64_t align_of(gpu_ptr p)
 {
@@ -30,10 +30,10 @@ static uint64_t stride_of(const struct mat *m)
     return m->rows > 1 ? m->stride : m->cols;
 }
 
-static void add_bias(struct lt_product *p, gpu_ptr bias, enum elem type)
+static void add_bias(struct lt_product *p, gpu_ptr bias, enum elem type, uint64_t end)
 {
     p->bias = bias;
-    p->kind.of[KIND_END] = LT_END_BIAS;
+    p->kind.of[KIND_END] = end;
     p->kind.of[KIND_ALIGN] |= align_of(bias) << 48;
     p->kind.of[KIND_TYPES] |= lt_type(type) << 16;
 }
@@ -75,27 +75,68 @@ static gpu_ptr narrow_bias(struct backend_ctx *c, const struct tensor *bias)
     return (gpu_ptr)(uintptr_t)room;
 }
 
+/* With a bias as it is, and else with one in bf16. false: by neither. */
+static bool with_bias(struct backend_ctx *c, const struct lt_product *plain, const struct tensor *bias, uint64_t end,
+                      bool is_narrow, bool is_try)
+{
+    struct lt_product p = *plain;
+    p.is_try = is_try || is_narrow;
+    add_bias(&p, (gpu_ptr)(uintptr_t)at(bias), ELEM_F32, end);
+    if (lt_do(c, &p))
+        return true;
+    gpu_ptr narrow = is_narrow ? narrow_bias(c, bias) : 0;
+    if (!narrow)
+        return false;
+    p = *plain;
+    p.is_try = is_try;
+    add_bias(&p, narrow, ELEM_BF16, end);
+    return lt_do(c, &p);
+}
+
 bool cuda_lt_matmul(struct backend_ctx *c, const struct op_call *o)
 {
-    struct lt_product plain, p;
+    struct lt_product plain;
     if (!c->lt)
         return false;
     const struct mat a = mat_of(o->in[0]), b = mat_of(o->in[1]), out = mat_of(o->out[0]);
     if (!product_of(o, &a, &b, &out, &plain))
         return false;
-    if (!o->in[2])
-        return lt_do(c, &plain);
-    bool is_narrow = out.type == ELEM_BF16;
-    p = plain;
-    p.is_try = is_narrow;
-    add_bias(&p, (gpu_ptr)(uintptr_t)at(o->in[2]), ELEM_F32);
-    if (lt_do(c, &p))
-        return true;
-    gpu_ptr bias = is_narrow ? narrow_bias(c, o->in[2]) : 0;
-    if (!bias)
+    return o->in[2] ? with_bias(c, &plain, o->in[2], LT_END_BIAS, out.type == ELEM_BF16, false) : lt_do(c, &plain);
+}
+
+/* What the library calls auxiliary: GELU's argument, of the result's shape. false: it does not lie as it must. */
+static bool add_aux(struct lt_product *p, const struct tensor *t)
+{
+    const struct mat x = mat_of(t);
+    p->aux = place_of(&x);
+    p->kind.of[KIND_STRIDE_AUX] = stride_of(&x);
+    return p->aux % AUX_ALIGN == 0 && stride_of(&x) % AUX_STRIDE == 0;
+}
+
+/* Both ends take the result in bf16 alone here, and are only tried: the product and the cells do the same. */
+static bool plain_of(struct backend_ctx *c, const struct op_call *o, struct lt_product *ret)
+{
+    if (!c->lt)
         return false;
-    p = plain;
-    add_bias(&p, bias, ELEM_BF16);
+    const struct mat a = mat_of(o->in[0]), b = mat_of(o->in[1]), out = mat_of(o->out[0]);
+    return out.type == ELEM_BF16 && product_of(o, &a, &b, &out, ret);
+}
+
+bool cuda_lt_gelu(struct backend_ctx *c, const struct op_call *o)
+{
+    struct lt_product p;
+    if (!plain_of(c, o, &p) || (o->out[1] && !add_aux(&p, o->out[1])))
+        return false;
+    return with_bias(c, &p, o->in[2], o->out[1] ? LT_END_GELU_AUX_BIAS : LT_END_GELU_BIAS, true, true);
+}
+
+bool cuda_lt_gelu_bwd(struct backend_ctx *c, const struct op_call *o)
+{
+    struct lt_product p;
+    if (!plain_of(c, o, &p) || !add_aux(&p, o->in[2]))
+        return false;
+    p.kind.of[KIND_END] = LT_END_DGELU;
+    p.is_try = true;
     return lt_do(c, &p);
 }
 

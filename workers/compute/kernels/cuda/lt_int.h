@@ -69,3 +69,5 @@ bool lt_do(struct backend_ctx *c, const struct lt_product *p);
 /* MATMUL and BMM as the library's; false: the own kernels are to make it. */
 bool cuda_lt_matmul(struct backend_ctx *c, const struct op_call *o);
 bool cuda_lt_bmm(struct backend_ctx *c, const struct op_call *o);
+bool cuda_lt_gelu(struct backend_ctx *c, const struct op_call *o);
+bool cuda_lt_gelu_bwd(struct backend_ctx *c, const struct op_call *o);
