@@ -45,6 +45,16 @@ static void describe(const struct graph *g, const struct node *o, char text[TEXT
         snprintf(text + at, TEXT - at, " -> %s", shape_text(&g->values[o->out[0]].shape, shape, sizeof shape));
 }
 
+/* Inputs that an operation also writes (an optimiser's): their bytes move twice. */
+static double written_in_place(const struct graph *g, const struct node *o, size_t rows)
+{
+    double sum = 0;
+    for (int i = 0; i < OP_INPUTS_MAX; i++)
+        if (o->in[i] != VALUE_NONE && op_row(o->op)->writes >> i & 1)
+            sum += (double)shape_bytes(&g->values[o->in[i]].shape, rows);
+    return sum;
+}
+
 static int by_time(const void *a, const void *b)
 {
     double x = ((const struct kind *)a)->us, y = ((const struct kind *)b)->us;
@@ -79,7 +89,7 @@ void step_profile(struct step *s, const char *name)
         kinds[at].us += us > 0 ? us : 0;
         kinds[at].calls += (size_t)t->of[i].calls;
         kinds[at].flops += net_node_flops(s->n, o, 1) * (double)t->of[i].rows;
-        kinds[at].bytes += t->of[i].bytes;
+        kinds[at].bytes += t->of[i].bytes + written_in_place(s->n->g, o, s->rows) * (double)t->of[i].calls;
         all += us > 0 ? us : 0;
         calls += (size_t)t->of[i].calls;
     }
