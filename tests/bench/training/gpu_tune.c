@@ -7,9 +7,9 @@
 #include "workers/compute/train/tune.h"
 
 #if defined(EMULATED)
-enum { ALPHABET = 32, TRIAL_STEPS = 1, WATCHED = 1 };
+enum { ALPHABET = 32, WORDS = 32, TRIAL_STEPS = 1, WATCHED = 1, AFTER = 2, FREE = 1 };
 #else
-enum { ALPHABET = 256, TRIAL_STEPS = 10, WATCHED = 10 };
+enum { ALPHABET = 256, WORDS = 50304, TRIAL_STEPS = 10, WATCHED = 10, AFTER = 6, FREE = 11 };
 #endif
 
 struct job {
@@ -19,13 +19,13 @@ struct job {
     struct train_task task;
 };
 
-static void set_up(struct job *j, int64_t batch, int64_t accumulate)
+static void set_up(struct job *j, int64_t batch, int64_t accumulate, int words)
 {
     size_t n;
     char *text = bench_text(&n);
     *j = (struct job){ .arena = arena_new((size_t)1 << 36),
                        .spec = { .family = TRAIN_GPT, .layers = (int64_t)arg[0], .width = (int64_t)arg[1],
-                                 .heads = (int64_t)arg[2], .context = (int64_t)arg[3], .classes = ALPHABET, .batch_size = batch,
+                                 .heads = (int64_t)arg[2], .context = (int64_t)arg[3], .classes = words, .batch_size = batch,
                                  .accumulate = accumulate, .ranks = 1, .epochs = 1000, .learning_rate = 0.0003, .holdout = 0.2,
                                  .seed = 1, .clip_norm = 1, .precision = TRAIN_BF16 } };
     unsigned char *p = arena_alloc(j->arena, TOKENS_HEADER + 2 * n);
@@ -33,13 +33,16 @@ static void set_up(struct job *j, int64_t batch, int64_t accumulate)
         p[TOKENS_HEADER + 2 * i] = (unsigned char)text[i] % ALPHABET;
         p[TOKENS_HEADER + 2 * i + 1] = 0;
     }
-    const struct token_shard shard = { p + TOKENS_HEADER, 2, ALPHABET, n, 1 };
+    const struct token_shard shard = { p + TOKENS_HEADER, 2, (uint32_t)words, n, 1 };
     token_shard_header(&shard, p);
     free(text);
     if (train_data_tokens(j->arena, str_n((char *)p, TOKENS_HEADER + 2 * n), &j->spec, &j->data, &failure) != ERR_OK)
         stop("tune");
     j->task = (struct train_task){ .spec = &j->spec, .data = &j->data, .backend = &gpu, .clock = &clock_system,
                                    .memory_max_bytes = (size_t)1 << 36 };
+#if defined(HAS_LIBRARY) && !defined(EMULATED)
+    j->task.library = "auto";
+#endif
 }
 
 /* arg: layers, width, heads, tokens; rows of a batch, batches of a step. */
@@ -49,7 +52,7 @@ void stage_tune(void)
     struct tuned t = { 0 };
     const struct train_observer silent = { 0 };
     double plain = 0;
-    set_up(&j, (int64_t)arg[4], (int64_t)arg[5]);
+    set_up(&j, (int64_t)arg[4], (int64_t)arg[5], ALPHABET);
     j.spec.tune_steps = TRIAL_STEPS;
     j.spec.tune_batches = true;
     if (tune(j.arena, &j.task, 1, false, &silent, &t, &failure) != ERR_OK)
@@ -69,23 +72,46 @@ void stage_tune(void)
     arena_free(j.arena);
 }
 
-/* arg: as gpt's. Peaks must be given, and show in no figure. A profile's steps run each operation to its end, so they are
- * longer than others: the wait is told in time. */
+struct watch {
+    double last, took[FREE];
+    int64_t n;
+};
+
+static void on_step(void *with, const struct train_step *step)
+{
+    struct watch *w = with;
+    double at = now();
+    if (step->step > WATCHED + AFTER && w->n < FREE)
+        w->took[w->n++] = at - w->last;
+    w->last = at;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* arg: as gpt's. A run's own steps: some whose operations are watched, each run to its end, for the wait; then captured ones, for
+ * the time of a step. Peaks must be given, and show in no figure. */
 void stage_data(void)
 {
     struct job j;
     struct train_result r;
     struct peaks peaks = { 1, 1 };
-    const struct train_observer silent = { 0 };
-    set_up(&j, (int64_t)arg[4], 1);
+    struct watch w = { 0 };
+    const struct train_observer o = { .ctx = &w, .on_step = on_step };
+    set_up(&j, (int64_t)arg[4], 1, WORDS);
     j.spec.profile_steps = WATCHED;
-    j.spec.max_steps = WATCHED + 4;
+    j.spec.max_steps = WATCHED + AFTER + FREE;
     j.task.is_trial = j.task.prefetches = true;
     j.task.peaks = &peaks;
-    if (train_run(j.arena, &j.task, &silent, &r, &failure) != ERR_OK)
+    if (train_run(j.arena, &j.task, &o, &r, &failure) != ERR_OK)
         stop("data");
-    printf("{\"stage\": \"data\", \"rows\": %zu, \"steps\": %lld, \"profiled_ms\": %.3f, \"wait_ms\": %.4f, \"share\": %.5f}\n",
-           arg[4], (long long)r.profile.steps, r.profile.ms, r.profile.ms * r.profile.data_wait, r.profile.data_wait);
+    qsort(w.took, (size_t)w.n, sizeof *w.took, by_size);
+    double wait = r.profile.ms * r.profile.data_wait, ms = w.n ? 1e3 * w.took[w.n / 2] : 0;
+    printf("{\"stage\": \"data\", \"rows\": %zu, \"ms\": %.3f, \"wait_ms\": %.4f, \"share\": %.5f, \"profiled_ms\": %.3f}\n",
+           arg[4], ms, wait, ms > 0 ? wait / ms : 0, r.profile.ms);
     train_result_release(&r);
     arena_free(j.arena);
 }
