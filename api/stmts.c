@@ -33,6 +33,7 @@
 #include "scheduler/engine/lease.h"
 #include "scheduler/engine/node.h"
 #include "scheduler/engine/node_state.h"
+#include "scheduler/engine/reservation.h"
 #include "scheduler/invariants.h"
 #include "scheduler/jobs/dependency.h"
 #include "scheduler/jobs/forecast.h"
@@ -165,7 +166,7 @@ const struct stmt *const *const api_stmts[] = {
     deployment_stmts,
     infer_stats_stmts, roll_stmts,
     node_stmts,
-    node_state_stmts,
+    node_state_stmts, reservation_stmts,
     join_token_stmts,
     enrol_stmts,
     audit_event_stmts,

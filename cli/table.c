@@ -57,6 +57,7 @@ const struct command_group command_groups[] = {
     { "environment", "Images that programs run in" },
     { "secret", "Values that programs get and nobody reads back" },
     { "node", "Worker machines" },
+    { "reservation", "Machines that are kept for a window of time" },
     { "system", "The platform itself" },
     { "key", "Keys of the tenant, and of a zone's custodians" },
     { "issuer", "Outside issuers whose tokens programs bring" },
@@ -87,6 +88,7 @@ static const struct noun issuer_noun = { "issuer", "iss_", "/v1/issuers", "issue
 static const struct noun idp_noun = { "provider", "idp_", "/v1/identity-providers", "provider_id" };
 static const struct noun user_noun = { "user", "usr_", "/v1/users", "user_id" };
 static const struct noun group_noun = { "group", "grp_", "/v1/groups", "group_id" };
+static const struct noun reservation_noun = { "reservation", "rsv_", "/v1/reservations", "reservation_id" };
 static const struct noun node_noun = { "node", "nod_", "/v1/nodes", "node_id" };
 
 #define JOB_COLUMNS "job_id:ID name:NAME kind:KIND state:STATE reason:REASON +zone:ZONE +pool:POOL +slots:SLOTS " \
@@ -343,6 +345,7 @@ const struct command command_table[] = {
      "For the platform's staff. Ends with 1 when a part is down.", 0, NULL, "GET",
       "/v1/system/health", NULL, NULL, "name:PART zone:ZONE state:STATE latency_ms:MS version:VERSION detail:DETAIL" },
 #include "cli/table_node.def"
+#include "cli/table_reservation.def"
 
 #include "cli/table_key.def"
 

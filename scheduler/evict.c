@@ -48,6 +48,26 @@ static const struct stmt evict_suspended = { .name = "evict_suspended", .params 
     "       AND a.evict_until IS NULL\n"
     "  LEFT JOIN priority_class c ON c.class = j.class\n"
     " WHERE j.suspend_requested AND j.ended IS NULL AND NOT j.cancel_requested ORDER BY a.tenant_id, a.job_id LIMIT $1" };
+/* Of windows that have begun, those who are not whom the machine is kept for, by the rules of room that is made: of a class that
+ * may be sent away, after its least runtime, not too often. */
+static const struct stmt evict_reserved = { .name = "evict_reserved", .params = "ii", .row = &line_schema, .card = CARD_MANY,
+                                            .sql =
+    "SELECT DISTINCT ON (a.tenant_id, a.job_id) a.tenant_id, a.job_id, a.attempt_id, a.node_id,\n"
+    "       '00000000-0000-0000-0000-000000000000'::uuid AS evict_for, a.fence, c.grace_s,\n"
+    "       CASE WHEN r.purpose = 'maintenance' THEN 'its machine is kept for maintenance'\n"
+    "            ELSE 'its machine is kept for other jobs' END AS why\n"
+    "  FROM reservation r JOIN reservation_machine m ON m.reservation_id = r.reservation_id\n"
+    "  JOIN machine_hold h ON h.node_id = m.node_id\n"
+    "  JOIN attempt a ON a.tenant_id = h.tenant_id AND a.attempt_id = h.attempt_id AND a.live AND a.state = 'RUNNING'\n"
+    "       AND a.evict_until IS NULL\n"
+    "  JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id AND NOT job_stays(j.kind) AND NOT j.cancel_requested\n"
+    "  JOIN priority_class c ON c.class = j.class AND c.preemptible\n"
+    "       AND a.started_at <= clock_timestamp() - c.min_runtime_s * interval '1 second'\n"
+    " WHERE r.from_at <= now() AND r.until_at > now()\n"
+    "   AND (r.for_tenant IS DISTINCT FROM a.tenant_id OR r.for_project <> coalesce(j.project_id, r.reservation_id))\n"
+    "   AND (SELECT count(*) FROM attempt p WHERE p.tenant_id = a.tenant_id AND p.job_id = a.job_id\n"
+    "           AND " ATTEMPT_MADE_ROOM("p") ") < $2\n"
+    " ORDER BY a.tenant_id, a.job_id LIMIT $1" };
 struct machine_row { struct uuid node_id; };
 SCHEMA_OF(machine_row, "A machine of an attempt", FIELD(machine_row, node_id, 0, .doc = "Machine"));
 /* All machines of what was told: each is to hear it at once. */
@@ -55,7 +75,8 @@ static const struct stmt evict_machines = { .name = "evict_machines", .params = 
                                               .card = CARD_MANY, .sql =
     "SELECT DISTINCT h.node_id FROM unnest($1, $2) AS i(tenant_id, attempt_id)\n"
     "  JOIN machine_hold h ON h.tenant_id = i.tenant_id AND h.attempt_id = i.attempt_id LIMIT $3" };
-const struct stmt *const evict_stmts[] = { &evict_many, &evict_machines, &evict_stopped, &evict_suspended, NULL };
+const struct stmt *const evict_stmts[] = { &evict_many, &evict_machines, &evict_stopped, &evict_suspended,
+    &evict_reserved, NULL };
 
 enum { MACHINES_MAX = 1 << 20 };
 
@@ -144,6 +165,13 @@ enum errc evict_drain(struct work *w, struct slice *ret_nodes, struct err *e)
     return tell(w, rows.items, rows.n, ret_nodes, e);
 }
 
+enum errc evict_windows(struct work *w, struct slice *ret_nodes, struct err *e)
+{
+    struct slice rows = { 0 };
+    TRY(db_many(w->tx, &evict_reserved, ARGS(A_I64(EVICT_DRAIN_MAX), A_I64(PREEMPTIONS_MAX)), &rows, EVICT_DRAIN_MAX, e));
+    return tell(w, rows.items, rows.n, ret_nodes, e);
+}
+
 enum errc evict_suspend(struct work *w, struct slice *ret_nodes, struct err *e)
 {
     struct slice rows = { 0 };
@@ -154,7 +182,7 @@ enum errc evict_suspend(struct work *w, struct slice *ret_nodes, struct err *e)
 static bool wants_room(const struct plan *p)
 {
     for (size_t i = 0; i < p->waits.n; i++)
-        if (str_eq(p->waits.items[i].reason, STR("Resources")) || str_eq(p->waits.items[i].reason, STR("QuotaExceeded")))
+        if (waits_for_room(&p->waits.items[i]))
             return true;
     return false;
 }

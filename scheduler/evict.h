@@ -13,6 +13,8 @@ struct stmt;
  * count as one that was preempted. At most EVICT_DRAIN_MAX at once. ret_nodes: as below. */
 enum { EVICT_DRAIN_MAX = 1000 };
 enum errc evict_drain(struct work *w, struct slice *ret_nodes, struct err *e) MUST_CHECK;
+/* The same on machines whose reservation has begun (scheduler/engine/reservation.h), of whom it is not for. */
+enum errc evict_windows(struct work *w, struct slice *ret_nodes, struct err *e) MUST_CHECK;
 /* The same of jobs that are asked to be put aside (scheduler/jobs/job_suspend.h), as soon as they run. */
 enum errc evict_suspend(struct work *w, struct slice *ret_nodes, struct err *e) MUST_CHECK;
 /* Those that still run as they were seen; ret_nodes: struct uuid, whom to wake after the commit. */

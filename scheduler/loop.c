@@ -23,6 +23,7 @@
 #include "scheduler/gather.h"
 #include "scheduler/leader.h"
 #include "scheduler/duty/reaper.h"
+#include "scheduler/duty/reservations.h"
 #include "scheduler/round.h"
 #include "scheduler/duty/tenant_reaper.h"
 
@@ -97,6 +98,9 @@ static enum errc drain_once(const struct app *app, struct arena *a, struct err *
     struct work w = loop_work(app, a);
     struct slice told = { 0 };
     TRY(RUN_SYSTEM(&w, app->pool, 0, evict_drain(&w, &told, e), e));
+    loop_wake_nodes(app, told);
+    TRY(RUN_SYSTEM(&w, app->pool, 0, reservations_pass(&w, e), e));
+    TRY(RUN_SYSTEM(&w, app->pool, 0, evict_windows(&w, &told, e), e));
     loop_wake_nodes(app, told);
     return ERR_OK;
 }

@@ -60,6 +60,7 @@
 #include "scheduler/replay/replay.h"
 #include "scheduler/replay/ring.h"
 #include "scheduler/duty/reaper.h"
+#include "scheduler/duty/reservations.h"
 #include "scheduler/round.h"
 #include "scheduler/duty/tenant_reaper.h"
 #include "scheduler/duty/sequence.h"
@@ -100,6 +101,7 @@ static const struct stmt *const *const scheduler_lists[] = { residency_stmts, sn
     holders_stmts, ends_stmts, evict_stmts, plan_check_stmts, plan_gang_stmts,
                                                              reaper_stmts,
                                                              budget_watch_stmts, queue_usage_stmts, dependencies_stmts,
+                                                                 reservations_stmts,
                                                                  due_jobs_stmts, job_pages_stmts, arrays_stmts, job_submit_stmts,
                                                              tenant_reaper_stmts, node_scheduler_stmts,
                                                              lease_end_stmts, job_apply_stmts, key_rewrap_leader_stmts,

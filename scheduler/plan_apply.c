@@ -93,7 +93,7 @@ static enum errc keep_fitting(struct work *w, const struct snapshot *s, struct p
         if (!plan_check_allows(c, s, l)) {
             TRY(note_denied(w, l->job, s->nodes.items[l->node].zone, "lease", "lease", e));
             log_event(LOG_ERROR, "residency.lease_denied", "job", LOG_ID("job", l->step.job_id), NULL);
-        } else if (plan_check_takes(c, l)) {
+        } else if (plan_check_lets(c, s, l) && plan_check_takes(c, l)) {
             lines[kept++] = *l;
         }
     }

@@ -3,6 +3,7 @@
  * judgement. */
 #include "scheduler/plan_check.h"
 #include "core/db/tx.h"
+#include "scheduler/mirror/machines.h"
 #include "scheduler/mirror/snapshot.h"
 #include "tenants/accounts/quota.h"
 #include "tenants/home/residency_facts.h"
@@ -15,10 +16,12 @@ struct check_row {
 };
 SCHEMA_OF(check_row, "Room of a machine, what a tenant holds, a judgement, or the revision", FIELD(check_row, what, 0,
                                                                                                    .doc = "Which of them"),
-    FIELD(check_row, ord, 0, .doc = "Which, from 1"), FIELD(check_row, slots, 0, .doc = "Slots free, or held; the revision"),
+    FIELD(check_row, ord, 0, .doc = "Which, from 1"), FIELD(check_row, slots, 0,
+        .doc = "Slots free, or held; the revision of residency"),
     FIELD(check_row, cpu_milli, 0, .doc = "Free processors"), FIELD(check_row, memory_bytes, 0, .doc = "Free memory"),
     FIELD(check_row, all_gpus, 0, .doc = "GPUs of the machine"), FIELD(check_row, held, 0, .doc = "Its devices that are held"),
-    FIELD(check_row, gpus, 0, .doc = "GPUs"), FIELD(check_row, ok, 0, .doc = "The data may be there"));
+    FIELD(check_row, gpus, 0, .doc = "GPUs; the revision of reservations"),
+    FIELD(check_row, ok, 0, .doc = "The data may be there"));
 static const struct stmt plan_check_stmt = { .name = "plan_check", .params = "UUSSSU", .row = &check_row_schema,
                                              .card = CARD_MANY, .sql =
     "SELECT 0::bigint AS what, i.ord, n.slots - coalesce(a.slots, 0)::bigint AS slots, \n"
@@ -39,7 +42,7 @@ static const struct stmt plan_check_stmt = { .name = "plan_check", .params = "UU
     "  FROM (SELECT tenant_id, sum(slots)::bigint AS slots, sum(gpus)::bigint AS gpus FROM attempt\n"
     "         WHERE live AND tenant_id = ANY ($6) GROUP BY tenant_id) a\n"
     "  JOIN unnest($6) WITH ORDINALITY AS t(tenant_id, ord) ON t.tenant_id = a.tenant_id\n"
-    "UNION ALL SELECT 3, 0, " RESIDENCY_REVISION ", 0, true, 0, 0, 0, ''" };
+    "UNION ALL SELECT 3, 0, " RESIDENCY_REVISION ", " RESERVATION_REVISION ", true, 0, 0, 0, ''" };
 
 /* For the rare plan during which a revision passed. */
 struct limit_row { int64_t ord, slots, gpus; };
@@ -77,6 +80,8 @@ struct questions {
 struct plan_check {
     struct questions asked;
     struct rooms nodes, tenants;
+    struct snapshot late;               /* has_late: the windows of machines, which changed after the snapshot was read */
+    bool has_late;
 };
 
 static struct question *question_of(struct questions *qs, const struct snapshot *s, const struct plan_line *l)
@@ -158,7 +163,7 @@ enum errc plan_check_read(struct work *w, const struct snapshot *s, const struct
                           struct err *e)
 {
     struct slice rows = { 0 };
-    int64_t revision = 0;
+    int64_t revision = 0, windows = 0;
     struct plan_check *c = ARENA_NEW(w->arena, struct plan_check);
     size_t seats = n;
     for (size_t i = 0; i < n; i++)
@@ -181,8 +186,14 @@ enum errc plan_check_read(struct work *w, const struct snapshot *s, const struct
                 A_UUIDS(c->tenants.ids, c->tenants.n)), &rows, seats + 2 * n + 1, e));
     const struct check_row *r = rows.items;
     for (size_t i = 0; i < rows.n; i++)
-        if (r[i].what == CHECK_REVISION)
+        if (r[i].what == CHECK_REVISION) {
             revision = r[i].slots;
+            windows = r[i].gpus;
+        }
+    c->has_late = windows != s->reserved_no;
+    c->late.now_us = w->now_us;
+    if (c->has_late)
+        TRY(machines_windows(w, windows, &c->late, e));
     TRY(limits_of(w, s, lines, n, revision, &c->tenants, e));
     for (size_t i = 0; i < rows.n; i++) {
         size_t at = (size_t)(r[i].ord - 1);
@@ -205,6 +216,23 @@ enum errc plan_check_read(struct work *w, const struct snapshot *s, const struct
 bool plan_check_allows(struct plan_check *c, const struct snapshot *s, const struct plan_line *l)
 {
     return question_of(&c->asked, s, l)->ok;
+}
+
+static bool lets(struct plan_check *c, const struct snapshot *s, size_t node, const struct snap_job *j)
+{
+    struct snap_node n = s->nodes.items[node];
+    c->late.nodes.items = &n;
+    c->late.nodes.n = 1;
+    reserved_fill(&c->late);
+    return reserved_lets(&n, j);
+}
+
+bool plan_check_lets(struct plan_check *c, const struct snapshot *s, const struct plan_line *l)
+{
+    bool ok = !c->has_late || lets(c, s, l->node, l->job);
+    for (size_t i = 0; ok && c->has_late && i < l->nmore; i++)
+        ok = lets(c, s, l->more[i].node, l->job);
+    return ok;
 }
 
 /* A share counts by its thousandths, so devices say whether GPUs are free, and not their number. */

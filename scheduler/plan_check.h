@@ -4,7 +4,8 @@
  *
  * Limits are those of the snapshot while the revision stands that it was read with; whoever changes a limit takes the planners'
  * lock and raises the revision, so otherwise they are read again.
- * Calling order: the planners' lock -> plan_check_read -> (plan_check_allows, plan_check_takes) for each line in order.
+ * Calling order: the planners' lock -> plan_check_read -> (plan_check_allows, plan_check_lets, plan_check_takes) for each line
+ * in order.
  * Memory: w->arena. Errors: those of the database. */
 #pragma once
 #include "core/base/work.h"
@@ -35,6 +36,8 @@ enum errc plan_check_read(struct work *w, const struct snapshot *s, const struct
                           struct plan_check **ret, struct err *e) MUST_CHECK;
 /* The database lets the data of this line go where its machine stands. */
 bool plan_check_allows(struct plan_check *c, const struct snapshot *s, const struct plan_line *l);
+/* No window that came after the snapshot was read keeps one of its machines from it. */
+bool plan_check_lets(struct plan_check *c, const struct snapshot *s, const struct plan_line *l);
 /* True: its machines, all of them, and its tenant have room for it, and have that much less now. Where the devices that the plan
  * chose are gone, the line gets others. */
 bool plan_check_takes(struct plan_check *c, struct plan_line *l);

@@ -705,7 +705,7 @@ CREATE FUNCTION public.login_find(tenant_name text, user_name text) RETURNS TABL
 ALTER FUNCTION public.login_find(tenant_name text, user_name text) OWNER TO falaj_system;
 
 -- Name: machine_kinds(text, bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
-CREATE FUNCTION public.machine_kinds(in_pool text, most bigint) RETURNS TABLE(zone text, pool text, flavor text, gpu_model text, gpu_shared boolean, programs boolean, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint, used_slots bigint, used_gpus bigint, used_cpu_milli bigint, used_memory_bytes bigint, held text, machines bigint)
+CREATE FUNCTION public.machine_kinds(in_pool text, most bigint) RETURNS TABLE(zone text, pool text, flavor text, gpu_model text, gpu_shared boolean, programs boolean, gangs boolean, gang_programs boolean, build text, kept text, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint, used_slots bigint, used_gpus bigint, used_cpu_milli bigint, used_memory_bytes bigint, held text, machines bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     -- the body: migrations
@@ -938,6 +938,13 @@ CREATE FUNCTION public.quota_guard() RETURNS trigger
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     -- the body: migrations
 ALTER FUNCTION public.quota_guard() OWNER TO falaj_owner;
+
+-- Name: reservation_changed(); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.reservation_changed() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.reservation_changed() OWNER TO falaj_system;
 
 -- Name: residency_changed(); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.residency_changed() RETURNS trigger
@@ -3206,6 +3213,52 @@ CREATE TABLE public.recovery_code (
 ALTER TABLE ONLY public.recovery_code FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.recovery_code OWNER TO falaj_owner;
 
+-- Name: reservation; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.reservation (
+    reservation_id uuid NOT NULL,
+    purpose text NOT NULL,
+    for_tenant uuid,
+    for_project uuid,
+    zone text DEFAULT ''::text NOT NULL,
+    flavor text DEFAULT ''::text NOT NULL,
+    from_at timestamp with time zone NOT NULL,
+    until_at timestamp with time zone NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT reservation_check CHECK (((purpose = 'tenant'::text) = (for_tenant IS NOT NULL))),
+    CONSTRAINT reservation_check1 CHECK (((for_project IS NULL) OR (for_tenant IS NOT NULL))),
+    CONSTRAINT reservation_check2 CHECK ((until_at > from_at)),
+    CONSTRAINT reservation_purpose_check CHECK ((purpose = ANY (ARRAY['maintenance'::text, 'tenant'::text]))),
+    CONSTRAINT reservation_reason_check CHECK ((length(reason) <= 256))
+);
+ALTER TABLE ONLY public.reservation FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.reservation OWNER TO falaj_owner;
+
+-- Name: TABLE reservation; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON TABLE public.reservation IS 'Windows of time in which machines are kept, for maintenance or for the jobs of a tenant';
+
+-- Name: reservation_machine; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.reservation_machine (
+    reservation_id uuid NOT NULL,
+    node_id uuid NOT NULL
+);
+ALTER TABLE ONLY public.reservation_machine FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.reservation_machine OWNER TO falaj_owner;
+
+-- Name: TABLE reservation_machine; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON TABLE public.reservation_machine IS 'The machines of a reservation';
+
+-- Name: reservation_revision; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.reservation_revision (
+    id integer NOT NULL,
+    revision bigint NOT NULL,
+    CONSTRAINT reservation_revision_id_check CHECK ((id = 1))
+);
+ALTER TABLE public.reservation_revision OWNER TO falaj_owner;
+
+-- Name: TABLE reservation_revision; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON TABLE public.reservation_revision IS 'How often any reservation has changed; one number';
+
 -- Name: residency_revision; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.residency_revision (
     id integer NOT NULL,
@@ -4104,6 +4157,18 @@ ALTER TABLE ONLY public.quota_rule
 ALTER TABLE ONLY public.recovery_code
     ADD CONSTRAINT recovery_code_pkey PRIMARY KEY (tenant_id, user_id, hash);
 
+-- Name: reservation_machine reservation_machine_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.reservation_machine
+    ADD CONSTRAINT reservation_machine_pkey PRIMARY KEY (reservation_id, node_id);
+
+-- Name: reservation reservation_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.reservation
+    ADD CONSTRAINT reservation_pkey PRIMARY KEY (reservation_id);
+
+-- Name: reservation_revision reservation_revision_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.reservation_revision
+    ADD CONSTRAINT reservation_revision_pkey PRIMARY KEY (id);
+
 -- Name: residency_revision residency_revision_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.residency_revision
     ADD CONSTRAINT residency_revision_pkey PRIMARY KEY (id);
@@ -4476,6 +4541,9 @@ CREATE INDEX node_cert_identity ON public.node_cert USING btree (identity);
 -- Name: node_changed; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX node_changed ON public.node USING btree (changed_xid);
 
+-- Name: node_draining; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX node_draining ON public.node USING btree (node_id) WHERE (state = 'DRAINING'::text);
+
 -- Name: node_pool; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX node_pool ON public.node USING btree (pool, node_id);
 
@@ -4517,6 +4585,18 @@ CREATE UNIQUE INDEX quota_rule_once ON public.quota_rule USING btree (tenant_id,
 
 -- Name: quota_rule_tenants; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX quota_rule_tenants ON public.quota_rule USING btree (resource, flavor, zone) WHERE (place = 'tenant'::text);
+
+-- Name: reservation_for; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX reservation_for ON public.reservation USING btree (for_tenant, for_project) WHERE (for_tenant IS NOT NULL);
+
+-- Name: reservation_from; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX reservation_from ON public.reservation USING btree (from_at, reservation_id);
+
+-- Name: reservation_machine_node; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX reservation_machine_node ON public.reservation_machine USING btree (node_id);
+
+-- Name: reservation_until; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX reservation_until ON public.reservation USING btree (until_at, reservation_id);
 
 -- Name: role_binding_once; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE UNIQUE INDEX role_binding_once ON public.role_binding USING btree (tenant_id, user_id, role, place, COALESCE(zone, ''::text), COALESCE(project_id, '00000000-0000-0000-0000-000000000000'::uuid), source);
@@ -4900,6 +4980,18 @@ ALTER TABLE public.quota_rule ENABLE ALWAYS TRIGGER audit_shadow;
 -- Name: recovery_code audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.recovery_code FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.recovery_code ENABLE ALWAYS TRIGGER audit_shadow;
+
+-- Name: reservation audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.reservation FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.reservation ENABLE ALWAYS TRIGGER audit_shadow;
+
+-- Name: reservation_machine audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.reservation_machine FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.reservation_machine ENABLE ALWAYS TRIGGER audit_shadow;
+
+-- Name: reservation_revision audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.reservation_revision FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.reservation_revision ENABLE ALWAYS TRIGGER audit_shadow;
 
 -- Name: residency_revision audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.residency_revision FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -5305,6 +5397,18 @@ ALTER TABLE public.quota_rule ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.recovery_code FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.recovery_code ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
+-- Name: reservation audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.reservation FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.reservation ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
+-- Name: reservation_machine audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.reservation_machine FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.reservation_machine ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
+-- Name: reservation_revision audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.reservation_revision FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.reservation_revision ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
 -- Name: residency_revision audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.residency_revision FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.residency_revision ENABLE ALWAYS TRIGGER audit_shadow_truncate;
@@ -5454,6 +5558,12 @@ CREATE TRIGGER quota_limit_guard AFTER INSERT OR DELETE ON public.quota FOR EACH
 
 -- Name: quota_rule quota_rule_guard; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER quota_rule_guard AFTER INSERT OR DELETE ON public.quota_rule FOR EACH ROW EXECUTE FUNCTION public.quota_guard();
+
+-- Name: reservation reservation_changed; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER reservation_changed AFTER INSERT OR DELETE OR UPDATE ON public.reservation FOR EACH STATEMENT EXECUTE FUNCTION public.reservation_changed();
+
+-- Name: reservation_machine reservation_machine_changed; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER reservation_machine_changed AFTER INSERT OR DELETE OR UPDATE ON public.reservation_machine FOR EACH STATEMENT EXECUTE FUNCTION public.reservation_changed();
 
 -- Name: tenant_key tenant_key_guard; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER tenant_key_guard BEFORE UPDATE OF state ON public.tenant_key FOR EACH ROW EXECUTE FUNCTION public.tenant_key_guard();
@@ -5847,6 +5957,22 @@ ALTER TABLE ONLY public.quota
 -- Name: recovery_code recovery_code_tenant_id_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.recovery_code
     ADD CONSTRAINT recovery_code_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES public.app_user(tenant_id, user_id);
+
+-- Name: reservation reservation_for_tenant_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.reservation
+    ADD CONSTRAINT reservation_for_tenant_fkey FOREIGN KEY (for_tenant) REFERENCES public.tenant(tenant_id) ON DELETE CASCADE;
+
+-- Name: reservation reservation_for_tenant_for_project_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.reservation
+    ADD CONSTRAINT reservation_for_tenant_for_project_fkey FOREIGN KEY (for_tenant, for_project) REFERENCES public.project(tenant_id, project_id) ON DELETE CASCADE;
+
+-- Name: reservation_machine reservation_machine_node_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.reservation_machine
+    ADD CONSTRAINT reservation_machine_node_id_fkey FOREIGN KEY (node_id) REFERENCES public.node(node_id) ON DELETE CASCADE;
+
+-- Name: reservation_machine reservation_machine_reservation_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.reservation_machine
+    ADD CONSTRAINT reservation_machine_reservation_id_fkey FOREIGN KEY (reservation_id) REFERENCES public.reservation(reservation_id) ON DELETE CASCADE;
 
 -- Name: role_binding role_binding_tenant_id_project_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.role_binding
@@ -6564,6 +6690,12 @@ CREATE POLICY platform ON public.join_token TO falaj_app USING (((current_settin
 -- Name: node_cert platform; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY platform ON public.node_cert TO falaj_app USING (((current_setting('app.tenant'::text))::uuid = '00000000-0000-0000-0000-000000000000'::uuid));
 
+-- Name: reservation platform; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY platform ON public.reservation TO falaj_app USING (((current_setting('app.tenant'::text))::uuid = '00000000-0000-0000-0000-000000000000'::uuid));
+
+-- Name: reservation_machine platform; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY platform ON public.reservation_machine TO falaj_app USING (((current_setting('app.tenant'::text))::uuid = '00000000-0000-0000-0000-000000000000'::uuid));
+
 -- Name: tenant platform_directory; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY platform_directory ON public.tenant FOR SELECT TO falaj_app USING (((current_setting('app.tenant'::text))::uuid = '00000000-0000-0000-0000-000000000000'::uuid));
 
@@ -6584,6 +6716,12 @@ ALTER TABLE public.quota_rule ENABLE ROW LEVEL SECURITY;
 
 -- Name: recovery_code; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.recovery_code ENABLE ROW LEVEL SECURITY;
+
+-- Name: reservation; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.reservation ENABLE ROW LEVEL SECURITY;
+
+-- Name: reservation_machine; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.reservation_machine ENABLE ROW LEVEL SECURITY;
 
 -- Name: role_binding; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.role_binding ENABLE ROW LEVEL SECURITY;
@@ -6812,6 +6950,12 @@ CREATE POLICY system ON public.quota_rule TO falaj_owner, falaj_system, falaj_wo
 
 -- Name: recovery_code system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.recovery_code TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
+-- Name: reservation system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.reservation TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
+-- Name: reservation_machine system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.reservation_machine TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
 -- Name: role_binding system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.role_binding TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
@@ -7245,6 +7389,10 @@ GRANT ALL ON FUNCTION public.quota_cohort(in_resource text, in_flavor text, in_z
 -- Name: FUNCTION quota_counted(in_tenant uuid, in_resource text); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.quota_counted(in_tenant uuid, in_resource text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.quota_counted(in_tenant uuid, in_resource text) TO falaj_app;
+
+-- Name: FUNCTION reservation_changed(); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.reservation_changed() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.reservation_changed() TO falaj_app;
 
 -- Name: FUNCTION residency_changed(); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.residency_changed() FROM PUBLIC;
@@ -7857,6 +8005,21 @@ GRANT SELECT ON TABLE public.quota_rule TO falaj_scheduler;
 -- Name: TABLE recovery_code; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.recovery_code TO falaj_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.recovery_code TO falaj_app;
+
+-- Name: TABLE reservation; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.reservation TO falaj_system;
+GRANT SELECT,INSERT,DELETE ON TABLE public.reservation TO falaj_app;
+GRANT SELECT,DELETE ON TABLE public.reservation TO falaj_scheduler;
+
+-- Name: TABLE reservation_machine; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.reservation_machine TO falaj_system;
+GRANT SELECT,INSERT,DELETE ON TABLE public.reservation_machine TO falaj_app;
+GRANT SELECT,DELETE ON TABLE public.reservation_machine TO falaj_scheduler;
+
+-- Name: TABLE reservation_revision; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE,UPDATE ON TABLE public.reservation_revision TO falaj_system;
+GRANT SELECT ON TABLE public.reservation_revision TO falaj_app;
+GRANT SELECT ON TABLE public.reservation_revision TO falaj_scheduler;
 
 -- Name: TABLE residency_revision; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE,UPDATE ON TABLE public.residency_revision TO falaj_system;

@@ -10,13 +10,15 @@
 
 /* Machines that are alike. */
 struct kind {
-    struct str zone, pool, flavor, gpu_model, held;
-    bool gpu_shared, programs;
+    struct str zone, pool, flavor, gpu_model, held, build, kept;
+    bool gpu_shared, programs, gangs, gang_programs;
     int64_t slots, gpus, cpu_milli, memory_bytes, used_slots, used_gpus, used_cpu_milli, used_memory_bytes, machines;
 };
 SCHEMA_OF(kind, "Ready machines that are alike", FIELD(kind, zone, 0, .doc = "Zone"), FIELD(kind, pool, 0, .doc = "Pool"),
     FIELD(kind, flavor, 0, .doc = "Flavor"), FIELD(kind, gpu_model, 0, .doc = "Of its GPUs"),
     FIELD(kind, gpu_shared, 0, .doc = "They keep shares apart"), FIELD(kind, programs, 0, .doc = "They run programs"),
+    FIELD(kind, gangs, 0, .doc = "They run parts of jobs on several"), FIELD(kind, gang_programs, 0, .doc = "And of programs"),
+    FIELD(kind, build, 0, .doc = "Of their agents"), FIELD(kind, kept, 0, .doc = "Their windows"),
     FIELD(kind, slots, 0, .doc = "Slots"),
     FIELD(kind, gpus, 0, .doc = "GPUs"), FIELD(kind, cpu_milli, 0, .doc = "Processors"),
     FIELD(kind, memory_bytes, 0, .doc = "Memory"), FIELD(kind, used_slots, 0, .doc = "Held"),
@@ -31,7 +33,8 @@ SCHEMA_EXTERN(zone_outlook, "What a zone has for a job", FIELD(zone_outlook, zon
     FIELD(zone_outlook, fits_now, 0, .doc = "The job may run there and one machine has room for it now"));
 static const struct stmt machine_kinds_stmt = { .name = "machine_kinds", .params = "si", .row = &kind_schema,
     .card = CARD_MANY, .sql =
-    "SELECT zone, pool, flavor, gpu_model, gpu_shared, programs, slots, gpus, cpu_milli, memory_bytes, used_slots, used_gpus,\n"
+    "SELECT zone, pool, flavor, gpu_model, gpu_shared, programs, gangs, gang_programs, build, kept, slots, gpus, cpu_milli,\n"
+    "       memory_bytes, used_slots, used_gpus,\n"
     "       used_cpu_milli, used_memory_bytes, held, machines FROM machine_kinds($1, $2)" };
 const struct stmt *const outlook_stmts[] = { &machine_kinds_stmt, NULL };
 
@@ -45,21 +48,65 @@ static struct str why_not(const struct residency_facts *f, const struct job *j, 
     return v.allowed ? STR_NULL : str_dup(w->arena, str_c(v.text));
 }
 
+static bool window_of(struct str text, struct uuid tenant_id, struct reserved *ret)
+{
+    struct str from, until, who, rest;
+    *ret = (struct reserved){ 0 };
+    if (!str_cut(text, ':', &from, &rest) || !str_cut(rest, ':', &until, &who) ||
+        !str_to_i64(from, 0, INT64_MAX, &ret->from_us) || !str_to_i64(until, 0, INT64_MAX, &ret->until_us))
+        return false;
+    if (!str_eq_c(who, "-"))
+        ret->tenant_id = tenant_id;
+    return str_eq_c(who, "-") || str_eq_c(who, "*") || uuid_parse(who, &ret->project_id);
+}
+
+/* Machines that are alike have the same windows, which the first of them names for all. */
+static enum errc windows_of(struct work *w, struct str text, struct snap_node *n, struct err *e)
+{
+    struct str one, rest = text;
+    size_t most = text.len > 0;
+    for (size_t i = 0; i < text.len; i++)
+        most += text.ptr[i] == ',';
+    struct reserved *r = ARENA_ARRAY(w->arena, struct reserved, most + 1);
+    for (; n->nkept < most; n->nkept++) {
+        (void)str_cut(rest, ',', &one, &rest);
+        if (!window_of(one, w->tenant_id, &r[n->nkept]))
+            return FAIL(e, INTERNAL, "machine_kinds: %.*s is no window", STR_ARG(one));
+    }
+    n->kept = r;
+    n->kept_at_us = w->now_us;
+    return ERR_OK;
+}
+
+/* A job on several machines takes as many different ones, so each of those stands for itself. */
+static int64_t entries(const struct kind *k, const struct job *j)
+{
+    return j->nodes < 2 ? 1 : k->machines < j->nodes ? k->machines : j->nodes;
+}
+
 static enum errc read_machines(struct work *w, const struct job *j, struct outlook *ret, struct err *e)
 {
     struct slice rows = { 0 };
     TRY(db_many(w->tx, &machine_kinds_stmt, ARGS(A_STR(j->pool), A_I64(OUTLOOK_KINDS)), &rows, OUTLOOK_KINDS, e));
     const struct kind *k = rows.items;
-    struct snap_node *n = ARENA_ARRAY(w->arena, struct snap_node, rows.n + 1);
-    *ret = (struct outlook){ .snap = { .nodes = { n, rows.n } }, .alike = ARENA_ARRAY(w->arena, int64_t, rows.n + 1) };
+    size_t most = 1;
+    for (size_t i = 0; i < rows.n; i++)
+        most += (size_t)entries(&k[i], j);
+    struct snap_node *n = ARENA_ARRAY(w->arena, struct snap_node, most);
+    *ret = (struct outlook){ .snap = { .nodes = { n, 0 }, .now_us = w->now_us }, .alike = ARENA_ARRAY(w->arena, int64_t, most) };
     for (size_t i = 0; i < rows.n; i++) {
-        n[i] = (struct snap_node){ .zone = k[i].zone, .pool = k[i].pool, .flavor = k[i].flavor, .slots = k[i].slots,
+        struct snap_node one = { .zone = k[i].zone, .pool = k[i].pool, .flavor = k[i].flavor, .slots = k[i].slots,
             .gpus = k[i].gpus, .free_slots = k[i].slots - k[i].used_slots, .free_gpus = k[i].gpus - k[i].used_gpus,
             .cpu_milli = k[i].cpu_milli, .memory_bytes = k[i].memory_bytes, .used_cpu_milli = k[i].used_cpu_milli,
             .used_memory_bytes = k[i].used_memory_bytes, .gpu_model = k[i].gpu_model, .gpu_shared = k[i].gpu_shared,
-            .programs = k[i].programs,
+            .programs = k[i].programs, .gangs = k[i].gangs, .gang_programs = k[i].gang_programs, .build = k[i].build,
             .held = k[i].held };
-        ret->alike[i] = k[i].machines;
+        const int64_t times = entries(&k[i], j);
+        TRY(windows_of(w, k[i].kept, &one, e));
+        for (int64_t c = 0; c < times; c++) {
+            ret->alike[ret->snap.nodes.n] = c ? 1 : k[i].machines - times + 1;
+            n[ret->snap.nodes.n++] = one;
+        }
     }
     return ERR_OK;
 }
@@ -92,7 +139,8 @@ static enum errc zones_of(struct work *w, const struct job *j, struct outlook *o
             at->ready_nodes += o->alike[k];
             at->free_slots = n[k].free_slots > at->free_slots ? n[k].free_slots : at->free_slots;
             at->free_gpus = n[k].free_gpus > at->free_gpus ? n[k].free_gpus : at->free_gpus;
-            at->fits_now |= at->allowed && snap_job_takes(&job, &n[k]) && snap_node_fits(&n[k], &ask);
+            at->fits_now |= at->allowed && snap_job_takes(&job, &n[k]) && snap_node_fits(&n[k], &ask) &&
+                            reserved_lets(&n[k], &job);
         }
     }
     for (size_t k = 0; k < o->snap.nodes.n; k++)

@@ -25,6 +25,9 @@ struct machines {
     struct arena *arena;
     struct str texts[TEXTS];            /* open addressing */
     size_t ntexts, bytes;
+    struct reserved *windows;
+    size_t nwindows;
+    int64_t windows_no;
 };
 
 struct machines *machines_new(void)
@@ -41,6 +44,7 @@ void machines_free(struct machines *m)
         return;
     arena_free(m->arena);
     free(m->items);
+    free(m->windows);
     free(m);
 }
 
@@ -49,7 +53,8 @@ void machines_forget(struct machines *m)
     if (!m)
         return;
     m->n = m->ntexts = m->bytes = 0;
-    m->horizon = 0;
+    m->horizon = m->windows_no = 0;
+    m->nwindows = 0;
     m->compared = UUID_NIL;
     memset(m->texts, 0, sizeof m->texts);
     arena_reset(m->arena);
@@ -162,6 +167,19 @@ SCHEMA_OF(room_row, "A machine that changed, or what live attempts hold of a mac
     FIELD(room_row, revision, 0, .doc = "Of what is known of zones and tenants"),
     FIELD(room_row, horizon, 0, .doc = "Oldest transaction under way"));
 
+SCHEMA_OF(reserved, "A window of a machine", FIELD(reserved, node_id, 0, .doc = "Machine"),
+    FIELD(reserved, tenant_id, 0, .doc = "Whose jobs it is for; nil: nobody's"),
+    FIELD(reserved, project_id, 0, .doc = "Of this project alone; nil: of the tenant"),
+    FIELD(reserved, from_us, 0, .doc = "From, microseconds since 1970"), FIELD(reserved, until_us, 0, .doc = "Until"));
+#define NIL "'00000000-0000-0000-0000-000000000000'::uuid"
+static const struct stmt machines_reserved = { .name = "machines_reserved", .params = "i", .row = &reserved_schema,
+    .card = CARD_MANY, .sql =
+    "SELECT m.node_id, coalesce(r.for_tenant, " NIL ") AS tenant_id, coalesce(r.for_project, " NIL ") AS project_id,\n"
+    "       (extract(epoch FROM r.from_at) * 1000000)::bigint AS from_us,\n"
+    "       (extract(epoch FROM r.until_at) * 1000000)::bigint AS until_us\n"
+    "  FROM reservation r JOIN reservation_machine m ON m.reservation_id = r.reservation_id\n"
+    " WHERE r.until_at > now() ORDER BY m.node_id, from_us LIMIT $1" };
+
 #define FACTS(n)                                                                                                             \
     n ".zone, " n ".pool, " n ".flavor, " n ".slots, " n ".gpus, " n ".cpu_milli, " n ".memory_bytes, " n ".gpu_model,\n"    \
     "       " n ".gpu_shared, " n ".programs, " n ".gangs, " n ".gang_programs,\n"                                 \
@@ -175,7 +193,8 @@ static const struct stmt machines_rooms = { .name = "machines_rooms", .params = 
     "         bool_or(cpu_milli > slots * 1000 OR memory_bytes > slots << 30) AS outsized FROM machine_hold\n"
     "   GROUP BY GROUPING SETS ((node_id), (tenant_id)))\n"
     "SELECT 0::bigint AS kind, '00000000-0000-0000-0000-000000000000'::uuid AS id, '' AS zone, '' AS pool, '' AS flavor,\n"
-    "       0::bigint AS slots, 0::bigint AS gpus, 0::bigint AS cpu_milli, 0::bigint AS memory_bytes, '' AS gpu_model,\n"
+    "       " RESERVATION_REVISION " AS slots, 0::bigint AS gpus,\n"
+    "       0::bigint AS cpu_milli, 0::bigint AS memory_bytes, '' AS gpu_model,\n"
     "       false AS gpu_shared, false AS programs, false AS gangs, false AS gang_programs, false AS is_ready, '' AS build,\n"
     "       '' AS held, false AS outsized,\n"
     "       0::bigint AS version, " RESIDENCY_REVISION " AS revision,\n"
@@ -203,7 +222,7 @@ static const struct stmt machines_slice = { .name = "machines_slice", .params = 
     .card = CARD_MANY, .sql =
     "SELECT n.node_id, " FACTS("n") ", n.change_no FROM node n WHERE n.node_id > $1 ORDER BY n.node_id LIMIT $2" };
 
-const struct stmt *const machines_stmts[] = { &machines_rooms, &machines_slice, NULL };
+const struct stmt *const machines_stmts[] = { &machines_rooms, &machines_slice, &machines_reserved, NULL };
 
 /* Rows of one kind: [*from, the returned) */
 static size_t end_of(const struct room_row *r, size_t n, size_t from, enum kind k)
@@ -252,6 +271,33 @@ static void fill(const struct machines *m, const struct room_row *held, size_t n
         n->held = held[at].held;
         n->outsized = held[at].outsized;
     }
+}
+
+enum errc machines_windows(struct work *w, int64_t revision, struct snapshot *s, struct err *e)
+{
+    struct slice rows = { 0 };
+    TRY(db_many(w->tx, &machines_reserved, ARGS(A_I64(MACHINES_WINDOWS)), &rows, MACHINES_WINDOWS, e));
+    s->reserved.items = rows.items;
+    s->reserved.n = rows.n;
+    s->reserved_no = revision;
+    return ERR_OK;
+}
+
+/* They are read again when any reservation has changed, and kept by the mirror. Those that have passed meanwhile do no harm. */
+static enum errc read_windows(struct work *w, struct machines *m, int64_t revision, struct snapshot *s, struct err *e)
+{
+    if (revision != m->windows_no) {
+        TRY(machines_windows(w, revision, s, e));
+        m->windows = list_alloc(m->windows, s->reserved.n + 1, sizeof *m->windows);
+        if (s->reserved.n)
+            memcpy(m->windows, s->reserved.items, s->reserved.n * sizeof *m->windows);
+        m->nwindows = s->reserved.n;
+        m->windows_no = revision;
+    }
+    s->reserved.items = m->windows;
+    s->reserved.n = m->nwindows;
+    s->reserved_no = revision;
+    return ERR_OK;
 }
 
 /* What changed, and all of it where another revision or too many texts say so. */
@@ -312,6 +358,7 @@ enum errc machines_read(struct work *w, bool compares, struct snapshot *s, struc
         apply_rows(m, r + held, rows.n - held);
         m->horizon = r->horizon;
         m->revision = s->revision = r->revision;
+        TRY(read_windows(w, m, r->slots, s, e));
         m->count.loads += is_load;
         if (is_load)
             metrics_inc(M_scheduler_mirror_total, "loaded");

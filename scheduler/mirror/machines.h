@@ -18,7 +18,9 @@
 struct machines;
 struct stmt;
 
-enum { MACHINES_MAX = 1000000, MACHINES_SLICE = 256 };
+enum { MACHINES_MAX = 1000000, MACHINES_SLICE = 256, MACHINES_WINDOWS = 1000000 };
+/* How often any reservation has changed. */
+#define RESERVATION_REVISION "(SELECT revision FROM reservation_revision WHERE id = 1)"
 
 /* A machine as the database has it. */
 struct machine_fact {
@@ -41,10 +43,12 @@ void machines_apply(struct machines *m, const struct machine_fact *f, size_t n);
 bool machines_same(const struct machines *m, const struct machine_fact *f, size_t n, struct uuid after, bool is_last);
 struct machines_count machines_counted(const struct machines *m);
 
-/* Machines that are READY into s->nodes, in the order of their ids, with what live attempts hold of them; and s->revision.
- * ret_held:
- * struct tenant_hold in the order of ids. compares: one slice too. */
+/* Machines that are READY into s->nodes, in the order of their ids, with what live attempts hold of them; and s->revision,
+ * s->reserved and its number. ret_held: struct tenant_hold in the order of ids. compares: one slice too. */
 struct tenant_hold { struct uuid tenant_id; int64_t slots, gpus; };
 enum errc machines_read(struct work *w, bool compares, struct snapshot *s, struct slice *ret_held, struct err *e) MUST_CHECK;
+
+/* The windows of machines alone, read anew in this transaction into s->reserved; the rows are w->arena's. */
+enum errc machines_windows(struct work *w, int64_t revision, struct snapshot *s, struct err *e) MUST_CHECK;
 
 extern const struct stmt *const machines_stmts[];

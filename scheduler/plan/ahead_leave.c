@@ -24,7 +24,7 @@ static struct snap_holder holder_of(const struct run *r, const struct held *h, i
 static bool wants_room(const struct plan *p)
 {
     for (size_t i = 0; i < p->waits.n; i++)
-        if (str_eq(p->waits.items[i].reason, STR("Resources")) || str_eq(p->waits.items[i].reason, STR("QuotaExceeded")))
+        if (waits_for_room(&p->waits.items[i]))
             return true;
     return false;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* backfill.c - the ends are played one after the other, and of each kind of machines it is counted how many have room by then, so
- * that a search costs one walk over the machines and one over the ends. */
-#include "scheduler/plan/backfill.h"
-#include "scheduler/plan/gang.h"
+/* backfill.c - who is booked, on which machines, and what is told of it. */
+#include "scheduler/plan/backfill_int.h"
 #include "scheduler/plan/order.h"
 #include "scheduler/plan/sight.h"
 
@@ -11,152 +9,7 @@
 #include <string.h>
 
 static const int64_t SECOND_US = 1000000, MINUTE_US = 60000000;
-enum { TOLD_MAX = 1000, SCRATCH_BYTES = 256 << 20 };
-
-struct place { struct uuid id; size_t node; };
-
-/* Looks into the future of one snapshot. */
-struct look {
-    const struct snapshot *s;
-    struct ends e;
-    struct place *places;               /* machines by id */
-    size_t *at;                         /* by end: its machine; SIZE_MAX: it takes no work now */
-    struct arena *a, *scratch;          /* for what is found; for one moment */
-};
-
-/* The first moment that was found. */
-struct found {
-    int64_t at_us;
-    size_t ends;                        /* so many have ended by then */
-    struct seat_of seats[BOOKING_SEATS_MAX];
-};
-
-static int by_time(const void *a, const void *b)
-{
-    const struct snap_end *x = a, *y = b;
-    if (x->ends_us != y->ends_us)
-        return x->ends_us < y->ends_us ? -1 : 1;
-    return uuid_cmp(x->node_id, y->node_id);
-}
-
-static int by_id(const void *a, const void *b)
-{
-    return uuid_cmp(*(const struct uuid *)a, *(const struct uuid *)b);
-}
-
-/* SIZE_MAX: it takes no work now. */
-static size_t node_of(const struct look *l, struct uuid id)
-{
-    const struct place *p = bsearch(&id, l->places, l->s->nodes.n, sizeof *l->places, by_id);
-    return p ? p->node : SIZE_MAX;
-}
-
-static struct look look_of(const struct snapshot *s, struct ends e, struct arena *a)
-{
-    struct look l = { .s = s, .e = e, .a = a, .scratch = arena_new(SCRATCH_BYTES), .at = ARENA_ARRAY(a, size_t, e.n + 1) };
-    l.places = ARENA_ARRAY(a, struct place, s->nodes.n + 1);
-    for (size_t i = 0; i < s->nodes.n; i++)
-        l.places[i] = (struct place){ s->nodes.items[i].node_id, i };
-    qsort(l.places, s->nodes.n, sizeof *l.places, by_id);
-    qsort(e.items, e.n, sizeof *e.items, by_time);
-    for (size_t i = 0; i < e.n; i++)
-        l.at[i] = node_of(&l, e.items[i].node_id);
-    return l;
-}
-
-/* Machines and quotas on the way into the future of one job. */
-struct course {
-    struct snapshot f;
-    const struct snap_job *j;
-    struct ask ask;
-    size_t *kind;                       /* by machine, from 1; 0: the job may not go there */
-    size_t *first, *count;              /* by kind: one machine of it; how many have room */
-    size_t nkinds;
-};
-
-static struct course begin(const struct look *l, const struct snap_job *j, const bool *only)
-{
-    const size_t n = l->s->nodes.n;
-    arena_reset(l->scratch);
-    struct course c = { .f = *l->s, .j = j, .ask = snap_job_ask(j), .kind = ARENA_ARRAY(l->scratch, size_t, n + 1),
-                        .first = ARENA_ARRAY(l->scratch, size_t, n + 1), .count = ARENA_ARRAY(l->scratch, size_t, n + 1) };
-    c.f.nodes.items = ARENA_ARRAY(l->scratch, struct snap_node, n + 1);
-    c.f.tenants.items = ARENA_ARRAY(l->scratch, struct snap_tenant, c.f.tenants.n + 1);
-    memcpy(c.f.nodes.items, l->s->nodes.items, n * sizeof *c.f.nodes.items);
-    memcpy(c.f.tenants.items, l->s->tenants.items, c.f.tenants.n * sizeof *c.f.tenants.items);
-    c.f.book = rulebook_copy(&l->s->book, l->scratch);
-    for (size_t i = 0; i < n; i++) {
-        struct snap_node *m = &c.f.nodes.items[i];
-        size_t k = 0;
-        m->gangs &= only[i];
-        if (!gang_may_go(j, m))
-            continue;
-        while (k < c.nkinds && !gang_same_kind(m, &c.f.nodes.items[c.first[k]]))
-            k++;
-        if (k == c.nkinds)
-            c.first[c.nkinds++] = i;
-        c.kind[i] = k + 1;
-        c.count[k] += snap_node_fits(m, &c.ask);
-    }
-    return c;
-}
-
-static void end_one(const struct look *l, struct course *c, size_t i)
-{
-    const struct snap_end *x = &l->e.items[i];
-    struct snap_node *n = l->at[i] == SIZE_MAX ? NULL : &c->f.nodes.items[l->at[i]];
-    const size_t kind = n ? c->kind[l->at[i]] : 0;
-    if (n) {
-        const bool has_fit = kind && snap_node_fits(n, &c->ask);
-        snap_node_give(n, &x->ask, x->devices);
-        if (kind)
-            c->count[kind - 1] += !has_fit && snap_node_fits(n, &c->ask);
-    }
-    if (!x->is_first)
-        return;
-    const struct rule_ask ask = { x->tenant_id, x->project_id, x->queue, n ? n->flavor : STR_NULL, n ? n->zone : STR_NULL,
-                                  x->all_slots, x->all_gpus };
-    const int64_t t = snap_tenant_find(&c->f, x->tenant_id);
-    rulebook_give(&c->f.book, &ask);
-    if (t >= 0) {
-        c->f.tenants.items[t].slots_used -= x->all_slots;
-        c->f.tenants.items[t].gpus_used -= x->all_gpus;
-    }
-}
-
-static bool has_room(const struct look *l, const struct course *c)
-{
-    const struct snap_tenant *t = &c->f.tenants.items[c->j->tenant];
-    bool found = false;
-    struct str words;
-    for (size_t k = 0; k < c->nkinds && !found; k++) {
-        const struct rule_ask ask = sight_rule_ask(t, c->j, &c->f.nodes.items[c->first[k]]);
-        found = c->count[k] >= (size_t)c->j->nodes && (!t->guarded || !rulebook_refuses(&c->f.book, &ask));
-    }
-    return found && sight_quota_allows(t, c->j, l->scratch, &words);
-}
-
-static bool find(const struct look *l, const struct snap_job *j, const bool *only, struct found *ret)
-{
-    struct course c = begin(l, j, only);
-    struct gang_sight see;
-    struct seat_of *seats;
-    size_t n = 0;
-    while (!has_room(l, &c)) {
-        if (n == l->e.n || l->e.items[n].ends_us == INT64_MAX)
-            return false;
-        end_one(l, &c, n++);
-    }
-    ret->at_us = n ? l->e.items[n - 1].ends_us : l->s->now_us;
-    for (; n < l->e.n && l->e.items[n].ends_us <= ret->at_us; n++)     /* those that end in the same moment */
-        end_one(l, &c, n);
-    if (!gang_find(&c.f, &c.f.tenants.items[j->tenant], j, l->scratch, &seats, &see))
-        return false;
-    memcpy(ret->seats, seats, (size_t)snap_job_nodes(j) * sizeof *seats);
-    ret->ends = n;
-    ret->at_us = ret->at_us > l->s->now_us ? ret->at_us : l->s->now_us;
-    return true;
-}
+enum { TOLD_MAX = 1000 };
 
 static void count_what_comes(const struct look *l, const struct found *f, struct start_booking *b)
 {
@@ -198,7 +51,7 @@ static bool *open_to(const struct look *l, const struct start_booking *own, bool
         memset(only, true, l->s->nodes.n);
     for (size_t i = 0; i < b->n; i++)
         for (size_t k = 0; k < b->items[i].n; k++) {
-            const size_t node = node_of(l, b->items[i].seats[k].node_id);
+            const size_t node = look_node(l, b->items[i].seats[k].node_id);
             if (node != SIZE_MAX)
                 only[node] = &b->items[i] == own;
         }
@@ -210,15 +63,15 @@ static bool can_be_booked(const struct snap_job *j)
     return snap_job_nodes(j) > 1 && snap_job_nodes(j) <= BOOKING_SEATS_MAX && !j->denied.ptr;
 }
 
-static bool waits_for_room(const struct waiting *w)
+static bool is_held_up(const struct waiting *w)
 {
-    return str_eq(w->reason, STR("Resources")) || str_eq(w->reason, STR("QuotaExceeded")) || str_eq(w->reason, STR("Preempting"));
+    return waits_for_room(w) || str_eq(w->reason, STR("Preempting"));
 }
 
 bool backfill_wanted(const struct snapshot *s, const struct plan *p)
 {
     for (size_t i = 0; i < p->waits.n; i++)
-        if (waits_for_room(&p->waits.items[i]) && can_be_booked(&s->jobs.items[p->waits.items[i].job]))
+        if (is_held_up(&p->waits.items[i]) && can_be_booked(&s->jobs.items[p->waits.items[i].job]))
             return true;
     return false;
 }
@@ -237,7 +90,7 @@ void backfill_renew(struct snapshot *s, struct ends e, struct arena *a)
             if (uuid_eq(s->jobs.items[k].job_id, b->items[i].job_id) &&
                 uuid_eq(s->jobs.items[k].tenant_id, b->items[i].tenant_id))
                 j = &s->jobs.items[k];
-        if (j && find(&l, j, open_to(&l, &b->items[i], true), &f))
+        if (j && look_find(&l, j, open_to(&l, &b->items[i], true), &f))
             b->items[i] = booking_of(&l, j, &f);
         else
             bookings_drop(b, &b->items[i]);
@@ -329,10 +182,10 @@ static bool book(const struct look *l, const struct snap_job *j, struct start_bo
         *ret_start_us = own->start_us;
         return true;
     }
-    bool found = own && find(l, j, open_to(l, own, true), &f);
+    bool found = own && look_find(l, j, open_to(l, own, true), &f);
     if (own && !found)
         bookings_drop(b, own);
-    if (!found && !find(l, j, open_to(l, NULL, false), &f))
+    if (!found && !look_find(l, j, open_to(l, NULL, false), &f))
         return false;
     const struct start_booking more = booking_of(l, j, &f);
     *ret_start_us = more.start_us;
@@ -343,7 +196,7 @@ static size_t candidates(const struct snapshot *s, struct plan *p, struct waitin
 {
     size_t n = 0;
     for (size_t i = 0; i < p->waits.n; i++)
-        if (waits_for_room(&p->waits.items[i]) && can_be_booked(&s->jobs.items[p->waits.items[i].job]))
+        if (is_held_up(&p->waits.items[i]) && can_be_booked(&s->jobs.items[p->waits.items[i].job]))
             ret[n++] = &p->waits.items[i];
     qsort_r(ret, n, sizeof *ret, by_order, (void *)(uintptr_t)s);
     return n;

@@ -5,8 +5,8 @@
 #include "scheduler/plan/sight.h"
 
 /* The constraints in their order: a machine stops at one of these, or passes all. */
-enum { STOP_ZONE, STOP_POOL, STOP_HAS, STOP_FREE = STOP_HAS + MISS_COUNT, STOP_RULE = STOP_FREE + MISS_COUNT, STOP_NONE,
-    STOPS };
+enum { STOP_ZONE, STOP_POOL, STOP_HAS, STOP_FREE = STOP_HAS + MISS_COUNT, STOP_KEPT = STOP_FREE + MISS_COUNT, STOP_RULE,
+    STOP_NONE, STOPS };
 
 struct walk {
     const struct snapshot *s;
@@ -16,6 +16,7 @@ struct walk {
     struct explain *ret;
     const struct rule *rule;            /* the first that refuses a machine with room */
     const struct snap_node *where;
+    const struct reserved *kept;        /* the first for which a machine with room is kept */
     struct str few;                     /* words, where too few machines of one kind have room */
 };
 
@@ -45,6 +46,11 @@ static int stop_of(struct walk *k, const struct snap_node *n)
     if (now.lacks) {
         note_miss(k, &now, false);
         return STOP_FREE + (int)miss_first(&now);
+    }
+    const struct reserved *kept = reserved_before(n, k->j);
+    if (kept) {
+        k->kept = k->kept ? k->kept : kept;
+        return STOP_KEPT;
     }
     const struct rule_ask ask = sight_rule_ask(k->t, k->j, n);
     const struct rule *r = k->t->guarded ? rulebook_refuses(&k->s->book, &ask) : NULL;
@@ -95,16 +101,22 @@ static void add_misses(struct walk *k, int first, const char *prefix, int64_t *l
 static int64_t too_few(struct walk *k, const int64_t *alike, int *stops, struct arena *a)
 {
     const struct snapshot *s = k->s;
-    int64_t gone = 0, most = 0;
+    size_t *of = ARENA_ARRAY(a, size_t, s->nodes.n + 1), *first = ARENA_ARRAY(a, size_t, s->nodes.n + 1), nkinds = 0;
+    int64_t *many = ARENA_ARRAY(a, int64_t, s->nodes.n + 1), gone = 0, most = 0;
     for (size_t i = 0; i < s->nodes.n; i++) {
-        int64_t n = 0;
-        if (stops[i] < STOP_RULE)
+        size_t m = 0;
+        if (stops[i] < STOP_RULE || !gang_suits(k->j, &s->nodes.items[i]))
             continue;
-        for (size_t m = 0; m < s->nodes.n; m++)
-            if (stops[m] >= STOP_RULE && gang_same_kind(&s->nodes.items[i], &s->nodes.items[m]))
-                n += alike[m];
-        most = n > most ? n : most;
-        if (n >= snap_job_nodes(k->j))
+        while (m < nkinds && !gang_same_kind(&s->nodes.items[i], &s->nodes.items[first[m]]))
+            m++;
+        if (m == nkinds)
+            first[nkinds++] = i;
+        of[i] = m + 1;
+        many[m] += alike[i];
+        most = many[m] > most ? many[m] : most;
+    }
+    for (size_t i = 0; i < s->nodes.n; i++) {
+        if (stops[i] < STOP_RULE || (of[i] && many[of[i] - 1] >= snap_job_nodes(k->j)))
             continue;
         k->stopped[stops[i]] -= alike[i];
         gone += alike[i];
@@ -127,7 +139,7 @@ void explain_job(const struct snapshot *s, const int64_t *alike, const struct sn
         k.stopped[stops[i]] += alike[i];
         left += alike[i];
     }
-    if (k.stopped[STOP_NONE] || k.stopped[STOP_RULE])
+    if (k.stopped[STOP_NONE] || k.stopped[STOP_RULE] || k.stopped[STOP_KEPT])
         ret->has_nearest = ret->is_never = false;
     else if (ret->has_nearest)
         ret->lacks = miss_words(&ret->nearest, j, !ret->is_never, a);
@@ -137,6 +149,9 @@ void explain_job(const struct snapshot *s, const int64_t *alike, const struct sn
     add_step(ret, STR("pool"), left, str_fmt(a, "pool %.*s has no ready machine there", STR_ARG(j->pool)));
     add_misses(&k, STOP_HAS, "", &left, a);
     add_misses(&k, STOP_FREE, "free_", &left, a);
+    left -= k.stopped[STOP_KEPT];
+    if (k.kept)
+        add_step(ret, STR("reserved"), left, reserved_words(k.kept, j, s->now_us, a));
     if (snap_job_nodes(j) > 1) {
         left -= too_few(&k, alike, stops, a);
         add_step(ret, STR("nodes"), left, k.few);

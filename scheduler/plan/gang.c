@@ -11,10 +11,15 @@ bool gang_same_kind(const struct snap_node *a, const struct snap_node *b)
            a->gpu_shared == b->gpu_shared && str_eq(a->build, b->build);
 }
 
-bool gang_may_go(const struct snap_job *j, const struct snap_node *n)
+bool gang_suits(const struct snap_job *j, const struct snap_node *n)
 {
     return n->gangs && (n->gang_programs || !j->needs_programs) && str_eq(n->pool, j->pool) &&
            sight_zone_ok(j, n->zone) && snap_job_takes(j, n);
+}
+
+bool gang_may_go(const struct snap_job *j, const struct snap_node *n)
+{
+    return gang_suits(j, n) && reserved_lets(n, j);
 }
 
 /* The fullest first: fewest GPUs left, then slots, then the order of the machines. */
@@ -35,26 +40,33 @@ static size_t room_of_kind(const struct snapshot *s, const struct snap_job *j, c
                            struct gang_sight *see)
 {
     size_t n = 0;
-    int64_t could = 0;
+    int64_t could = 0, kept = 0;
     for (size_t i = first; i < s->nodes.n; i++) {
         const struct snap_node *m = &s->nodes.items[i];
-        if (!gang_same_kind(m, &s->nodes.items[first]) || !gang_may_go(j, m))
+        if (!gang_same_kind(m, &s->nodes.items[first]) || !gang_suits(j, m))
             continue;
         could += snap_node_could(m, ask);
-        if (snap_node_fits(m, ask))
+        if (!snap_node_fits(m, ask))
+            continue;
+        const struct reserved *w = reserved_before(m, j);
+        if (!w)
             out[n++] = i;
+        else
+            see->kept = w;
+        kept += w != NULL;
     }
     see->most_could = could > see->most_could ? could : see->most_could;
+    see->most_kept = (int64_t)n + kept > see->most_kept ? (int64_t)n + kept : see->most_kept;
     see->most_free = (int64_t)n > see->most_free ? (int64_t)n : see->most_free;
     return n;
 }
 
 static bool is_first_of_kind(const struct snapshot *s, const struct snap_job *j, size_t i)
 {
-    if (!gang_may_go(j, &s->nodes.items[i]))
+    if (!gang_suits(j, &s->nodes.items[i]))
         return false;
     for (size_t k = 0; k < i; k++)
-        if (gang_same_kind(&s->nodes.items[k], &s->nodes.items[i]) && gang_may_go(j, &s->nodes.items[k]))
+        if (gang_same_kind(&s->nodes.items[k], &s->nodes.items[i]) && gang_suits(j, &s->nodes.items[k]))
             return false;
     return true;
 }
@@ -92,7 +104,8 @@ bool gang_find(const struct snapshot *s, const struct snap_tenant *t, const stru
     return true;
 }
 
-void gang_say(const struct snap_job *j, const struct gang_sight *see, struct arena *a, struct str *reason, struct str *message)
+void gang_say(const struct snap_job *j, const struct gang_sight *see, int64_t now_us, struct arena *a, struct str *reason,
+              struct str *message)
 {
     const long nodes = (long)j->nodes;
     if (see->refused) {
@@ -104,6 +117,11 @@ void gang_say(const struct snap_job *j, const struct gang_sight *see, struct are
         *message = str_fmt(a, "needs %ld machines of one zone, flavor and version at once, each with %ld slots and %ld GPUs; "
                            "%ld that run parts of such jobs are ready", nodes, (long)j->slots, (long)j->gpus,
                            (long)see->most_could);
+    } else if (see->kept && see->most_kept >= nodes) {
+        const struct str why = reserved_words(see->kept, j, now_us, a);
+        *reason = STR("Reserved");
+        *message = str_fmt(a, "needs %ld machines of one zone, flavor and version at once; of those with room %ld are left: %.*s",
+                           nodes, (long)see->most_free, STR_ARG(why));
     } else {
         *reason = STR("Resources");
         *message = str_fmt(a, "needs %ld machines of one zone, flavor and version at once, each with %ld slots and %ld GPUs; "

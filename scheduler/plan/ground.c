@@ -14,8 +14,8 @@ static int group_of(struct ground *g, const struct snapshot *s, size_t node)
     for (unsigned i = 0; i < g->ngroups; i++) {
         const struct snap_node *o = &s->nodes.items[g->group_node[i]];
         if (str_eq(o->pool, n->pool) && str_eq(o->flavor, n->flavor) && str_eq(o->zone, n->zone) &&
-            str_eq(o->gpu_model, n->gpu_model) && o->gpu_shared == n->gpu_shared &&
-            o->programs == n->programs)
+            str_eq(o->gpu_model, n->gpu_model) && o->gpu_shared == n->gpu_shared && o->programs == n->programs &&
+            (!g->kinds || g->kinds[g->group_node[i]] == g->kinds[node]))
             return (int)i;
     }
     if (g->ngroups == GROUPS_MAX)
@@ -49,7 +49,7 @@ static bool is_holdable(const struct snap_node *n)
 void ground_init(struct ground *g, const struct snapshot *s, struct arena *a)
 {
     bool has_gpu = false, learned = s->workload && workload_epoch(s->workload);
-    *g = (struct ground){ 0 };
+    *g = (struct ground){ .kinds = reserved_kinds(s, a) };
     for (size_t i = 0; i < s->nodes.n; i++) {
         if (!is_holdable(&s->nodes.items[i]) || group_of(g, s, i) < 0)
             return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ground.h - the machines of a snapshot as a fleet (fleet.h), so that a plan places by the scores that the simulator places by.
  *
- * Machines of one zone, pool, flavor and model of GPU are a group: where a job may go is decided by group, once, not by
+ * Machines of one zone, pool, flavor, model of GPU and windows are a group: where a job may go is decided by group, once, not by
  * machine. The policy is the default one once it has futures to play (snapshot.workload, and a machine with a GPU), best fit
  * before.
  * A snapshot that a fleet cannot hold (a machine with more than MACHINE_GPUS_MAX GPUs, more than GROUPS_MAX groups) has no
@@ -15,6 +15,7 @@ struct ground {
     struct fleet *fleet;                /* NULL: this snapshot has no ground */
     size_t group_node[GROUPS_MAX];      /* one machine of each group, by index into the snapshot */
     unsigned ngroups;
+    const uint32_t *kinds;              /* by machine: reserved_kinds */
 };
 
 /* After snapshot_fill. */

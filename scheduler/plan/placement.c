@@ -154,7 +154,7 @@ static bool find(struct planner *p, const struct snap_tenant *t, const struct sn
     a.groups = (struct groups){ { 0 } };
     for (unsigned i = 0; i < g->ngroups; i++) {
         const struct snap_node *n = &p->s->nodes.items[g->group_node[i]];
-        if (!str_eq(n->pool, j->pool) || !sight_zone_ok(j, n->zone) || !snap_job_takes(j, n))
+        if (!str_eq(n->pool, j->pool) || !sight_zone_ok(j, n->zone) || !snap_job_takes(j, n) || !reserved_lets(n, j))
             continue;
         struct rule_ask ask = sight_rule_ask(t, j, n);
         if (!t->guarded || !rulebook_refuses(&p->s->book, &ask))
@@ -205,6 +205,12 @@ static bool same_size(const struct snap_job *a, const struct snap_job *b)
 static bool same_place(const struct snap_job *a, const struct snap_job *b)
 {
     return a->zones.items == b->zones.items && str_eq(a->pool, b->pool) && (a->zone.ptr != NULL) == (b->zone.ptr != NULL) && str_eq(a->zone, b->zone);
+}
+
+/* Windows keep both off the same machines: known without a search where neither or both have the same bound and project. */
+static bool same_windows(const struct snapshot *s, const struct snap_job *a, const struct snap_job *b)
+{
+    return !s->reserved.n || (a->max_runtime_s == b->max_runtime_s && uuid_eq(a->project_id, b->project_id));
 }
 
 void placement_settle(struct planner *p, struct snap_tenant *t, const struct snap_job *j, const struct placement *place)
@@ -265,7 +271,7 @@ static void step(struct planner *p, struct queue *queue)
         return behind_it(p, q);
     if (q->refused != SIZE_MAX) {
         const struct snap_job *r = &p->s->jobs.items[q->refused];
-        if (same_size(j, r) && same_place(j, r)) {
+        if (same_size(j, r) && same_place(j, r) && same_windows(p->s, j, r)) {
             wait_for(p, at, q->reason, q->message);
             return behind_it(p, q);
         }
@@ -333,8 +339,7 @@ static void lend_booked(struct planner *p)
     bool *may = ARENA_ARRAY(p->a, bool, s->jobs.n + 1);
     size_t kept = 0;
     for (size_t i = 0; i < p->plan->waits.n; i++)
-        may[p->plan->waits.items[i].job] = str_eq(p->plan->waits.items[i].reason, STR("Resources")) ||
-                                           str_eq(p->plan->waits.items[i].reason, STR("QuotaExceeded"));
+        may[p->plan->waits.items[i].job] = waits_for_room(&p->plan->waits.items[i]);
     p->may = may;
     while (bookings_show(s->bookings, s, &b)) {
         size_t n = 0;

@@ -39,7 +39,8 @@ static bool place_claim(struct planner *p, size_t job, size_t node)
     struct snapshot *s = p->s;
     struct snap_job *j = &s->jobs.items[job];
     const struct ask a = snap_job_ask(j);
-    if (!snap_node_fits(&s->nodes.items[node], &a) || !may_start(p, j, &s->nodes.items[node]))
+    if (!snap_node_fits(&s->nodes.items[node], &a) || !reserved_lets(&s->nodes.items[node], j) ||
+        !may_start(p, j, &s->nodes.items[node]))
         return false;
     const struct placement place = { .job = job, .node = node,
                                      .devices = devices_pick(&s->nodes.items[node].devices, a.gpus, a.gpu_milli) };

@@ -172,7 +172,7 @@ static size_t candidates(struct choice *c, const struct plan *p, struct claims *
     size_t n = 0;
     for (size_t i = 0; i < p->waits.n && c->looks < PREEMPT_LOOKS_MAX; i++, c->looks += (int64_t)c->h.n) {
         const struct waiting *x = &p->waits.items[i];
-        if (!str_eq(x->reason, STR("Resources")) && !str_eq(x->reason, STR("QuotaExceeded")))
+        if (!waits_for_room(x))
             continue;
         const struct snap_job *j = &c->s->jobs.items[x->job];
         if (snap_job_nodes(j) > 1 && (!c->s->bookings || snap_job_nodes(j) > BOOKING_SEATS_MAX))

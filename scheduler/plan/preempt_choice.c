@@ -214,7 +214,8 @@ bool choice_could(const struct choice *c, const struct snap_job *j, size_t node)
 {
     const struct snap_node *n = &c->s->nodes.items[node];
     const struct ask a = snap_job_ask(j);
-    return str_eq(n->pool, j->pool) && sight_zone_ok(j, n->zone) && snap_job_takes(j, n) && snap_node_could(n, &a);
+    return str_eq(n->pool, j->pool) && sight_zone_ok(j, n->zone) && snap_job_takes(j, n) && snap_node_could(n, &a) &&
+           reserved_lets(n, j);
 }
 
 void choice_book(struct choice *c, const struct snap_job *j, size_t node)

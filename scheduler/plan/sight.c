@@ -58,6 +58,11 @@ bool sight_search(const struct snapshot *s, const struct snap_tenant *t, const s
             continue;
         see->any_model = true;
         see->any_fit |= snap_node_could(n, &ask);
+        const struct reserved *kept = reserved_before(n, j);
+        if (kept) {
+            see->kept = !see->kept && snap_node_fits(n, &ask) ? kept : see->kept;
+            continue;
+        }
         see->most_free_slots = n->free_slots > see->most_free_slots ? n->free_slots : see->most_free_slots;
         see->most_free_gpus = n->free_gpus > see->most_free_gpus ? n->free_gpus : see->most_free_gpus;
         if (n->free_slots >= j->slots && n->free_memory_bytes > see->most_free_memory)
@@ -113,11 +118,14 @@ void sight_say(const struct snapshot *s, struct arena *a, const struct snap_tena
         *reason = STR("NoMatchingFlavor");
         *message = str_fmt(a, "no ready machine has %ld slots and %ld GPUs", (long)j->slots, (long)j->gpus);
     } else if (snap_job_nodes(j) > 1) {
-        gang_say(j, &see->gang, a, reason, message);
+        gang_say(j, &see->gang, s->now_us, a, reason, message);
     } else if (see->refuses) {
         struct rule_ask ask = sight_rule_ask(t, j, see->where);
         *reason = STR("QuotaExceeded");
         *message = rulebook_words(&s->book, see->refuses, &ask, a);
+    } else if (see->kept) {
+        *reason = STR("Reserved");
+        *message = reserved_words(see->kept, j, s->now_us, a);
     } else if (see->most_free_slots >= j->slots && j->memory_bytes > see->most_free_memory) {
         *reason = STR("Resources");
         *message = str_fmt(a, "needs %ld MiB of memory, the freest machine with %ld slots has %ld MiB free",

@@ -14,6 +14,7 @@ struct sight {
     int64_t most_free_slots, most_free_gpus, most_free_memory;
     const struct rule *refuses;         /* a rule that would not let it onto a machine with room */
     const struct snap_node *where;
+    const struct reserved *kept;        /* for which a machine with room is kept */
     struct gang_sight gang;             /* of a job on several machines */
 };
 

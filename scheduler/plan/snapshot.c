@@ -16,6 +16,7 @@ static int64_t capacity_of(int64_t known, int64_t slots, int64_t slot)
 
 void snapshot_fill(struct snapshot *s)
 {
+    reserved_fill(s);
     for (size_t i = 0; i < s->nodes.n; i++) {
         struct snap_node *n = &s->nodes.items[i];
         n->free_cpu_milli = least_0(n->cpu_milli ? capacity_of(n->cpu_milli, n->slots, SLOT_CPU_MILLI) - n->used_cpu_milli +
@@ -139,4 +140,9 @@ void snapshot_link(struct snapshot *s)
             s->jobs.items[kept++] = j;
     }
     s->jobs.n = kept;
+}
+
+bool waits_for_room(const struct waiting *w)
+{
+    return str_eq(w->reason, STR("Resources")) || str_eq(w->reason, STR("QuotaExceeded")) || str_eq(w->reason, STR("Reserved"));
 }

@@ -7,6 +7,7 @@
 #pragma once
 #include "core/base/clock.h"
 #include "scheduler/plan/devices.h"
+#include "scheduler/plan/reserved.h"
 #include "scheduler/plan/rulebook.h"
 #include "scheduler/plan/workload.h"
 
@@ -28,6 +29,9 @@ struct snap_node {
     struct str held;                    /* of its devices, as devices_read takes it; absent: free_gpus says all */
     int64_t free_cpu_milli, free_memory_bytes;          /* from here on filled by snapshot_fill */
     struct devices devices;
+    const struct reserved *kept;        /* its windows, borrowed from the snapshot, and the moment that they are judged at */
+    size_t nkept;
+    int64_t kept_at_us;
 };
 
 struct snap_tenant {
@@ -77,7 +81,9 @@ struct snapshot {
     int64_t revision;                   /* of what is known of zones and tenants: it was read first */
     struct claims *claims;              /* borrowed, claims.h: who goes first to a machine of its own. NULL: nobody */
     struct bookings *bookings;          /* borrowed, bookings.h: who starts later, and where. NULL: nobody */
-    int64_t now_us;                     /* where there are bookings */
+    int64_t now_us;                     /* where there are bookings or windows */
+    struct { const struct reserved *items; size_t n; } reserved;        /* windows of machines: reserved.h */
+    int64_t reserved_no;                /* of what is known of those */
     struct workload *workload;          /* borrowed: GPU jobs that came before; a plan adds what it places. NULL: none is known */
 };
 
@@ -103,11 +109,15 @@ struct plan {
     bool is_cut;                        /* jobs that were not read go before others that were: plan again if there is room */
 };
 
+/* It waits for machines or quota that others hold or are kept for, and not for anything else. */
+bool waits_for_room(const struct waiting *w);
+
 /* A slot stands for so much where processors or memory are not said. */
 enum { SLOT_CPU_MILLI = 1000 };
 #define SLOT_MEMORY_BYTES ((int64_t)1 << 30)
 
-/* Fills what machines have free of each resource. A machine has at least what its slots stand for. */
+/* Fills what machines have free of each resource, and which windows each has. A machine has at least what its slots stand
+ * for. */
 void snapshot_fill(struct snapshot *s);
 /* Machines that it runs on at once. */
 static inline int64_t snap_job_nodes(const struct snap_job *j) { return j->nodes > 1 ? j->nodes : 1; }

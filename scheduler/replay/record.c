@@ -110,6 +110,7 @@ void record_inputs(struct recorder *r, const struct cycle_head *head, const stru
     h.revision = s->revision;
     h.has_claims = s->claims;
     h.has_bookings = s->bookings;
+    h.has_reserved = s->reserved.n > 0;
     h.now_us = s->now_us;
     h.has_workload = s->workload;
     h.arrivals = w->arrivals;
@@ -128,6 +129,8 @@ void record_inputs(struct recorder *r, const struct cycle_head *head, const stru
     tables_add(o, &job_zone_table, of, s->jobs.n);
     tables_add(o, &rule_table, s->book.rules.items, s->book.rules.n);
     tables_add(o, &queue_table, s->book.queues.items, s->book.queues.n);
+    if (s->reserved.n)
+        tables_add(o, &reserved_table, s->reserved.items, s->reserved.n);
     add_claims(o, s->claims, a);
     add_bookings(o, s->bookings, a);
     add_workload(o, w, a);

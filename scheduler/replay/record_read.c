@@ -90,6 +90,19 @@ static enum errc read_book(struct tables_in *in, struct rulebook *b, struct err 
     return ERR_OK;
 }
 
+static enum errc read_reserved(struct tables_in *in, struct snapshot *s, struct err *e)
+{
+    struct slice rows;
+    TRY(tables_read(in, &reserved_table, ROWS_MAX, &rows, e));
+    const struct reserved *r = s->reserved.items = rows.items;
+    s->reserved.n = rows.n;
+    for (size_t i = 0; i < rows.n; i++)
+        if (i && (uuid_cmp(r[i - 1].node_id, r[i].node_id) > 0 ||
+                  (uuid_eq(r[i - 1].node_id, r[i].node_id) && r[i - 1].from_us > r[i].from_us)))
+            return BAD(in, e, "the windows of machines do not stand in their order");
+    return ERR_OK;
+}
+
 static enum errc read_claims(struct tables_in *in, struct slice *rows, struct claims **ret, struct err *e)
 {
     struct claims *c = ARENA_NEW(in->arena, struct claims);
@@ -195,6 +208,8 @@ static enum errc read_inputs(struct tables_in *in, struct cycle *c, struct err *
     TRY(read_zones(in, &lists, &nlists, e));
     TRY(read_jobs(in, &c->s, lists, nlists, e));
     TRY(read_book(in, &c->s.book, e));
+    if (c->head.has_reserved)
+        TRY(read_reserved(in, &c->s, e));
     TRY(read_claims(in, &claims, &c->s.claims, e));
     if (!c->head.has_claims)
         c->s.claims = NULL;

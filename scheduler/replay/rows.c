@@ -10,7 +10,7 @@ enum { NODES_MAX = 1000000 };
 
 #define SIZED(T, bytes)                                                                                                      \
     _Static_assert(sizeof(struct T) == (bytes), #T " has changed: give what a plan depends on its row below, then the new size")
-SIZED(snap_node, 344);
+SIZED(snap_node, 368);
 SIZED(snap_tenant, 144);
 SIZED(snap_job, 368);
 SIZED(rule, 144);
@@ -19,13 +19,15 @@ SIZED(claim, 304);
 SIZED(start_booking, 5120);
 SIZED(booked_seat, 304);
 SIZED(snap_holder, 264);
+SIZED(reserved, 64);
 
 const char *const cycle_kind_names[] = { "quick", "deep", "explains", NULL };
 
 #define C(m, ...) COLUMN(cycle_head, m, ##__VA_ARGS__)
 static const struct column head_columns[] = { C(number), C(made_at_us), C(kind, .min = CYCLE_QUICK, .max = CYCLE_EXPLAINS),
         C(batch),
-    C(revision), C(has_claims), C(has_bookings), C(now_us, AMOUNT), C(has_workload), C(version), C(arrivals, AMOUNT),
+    C(revision), C(has_claims), C(has_bookings), C(has_reserved), C(now_us, AMOUNT), C(has_workload), C(version),
+    C(arrivals, AMOUNT),
     C(next, AMOUNT), C(ndrawn, COUNT),
     C(epoch, .min = 0, .max = UINT32_MAX), C(random) };
 #undef C
@@ -79,6 +81,12 @@ static const struct column queue_columns[] = { C(tenant_id), C(project_id), C(na
     C(reclaim_within_cohort, .min = RECLAIM_NEVER, .max = RECLAIM_ANY), C(slot_usage, AMOUNT), C(gpu_usage, AMOUNT) };
 #undef C
 const struct table queue_table = TABLE("queues", rule_queue, queue_columns);
+
+#define C(m, ...) COLUMN(reserved, m, ##__VA_ARGS__)
+static const struct column reserved_columns[] = { C(node_id), C(tenant_id), C(project_id), C(from_us, AMOUNT),
+    C(until_us, AMOUNT) };
+#undef C
+const struct table reserved_table = TABLE("reserved", reserved, reserved_columns);
 
 #define ASK(T, m)                                                                                                            \
     COLUMN_AS(T, m.cpu_milli, "cpu_milli"), COLUMN_AS(T, m.memory_bytes, "memory_bytes"), COLUMN_AS(T, m.gpus, "gpus"),      \

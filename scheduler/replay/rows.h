@@ -17,7 +17,7 @@ struct cycle_head {
     int32_t kind;                       /* enum cycle_kind */
     int64_t batch;                      /* scheduler.batch, which bounded what was read */
     int64_t revision;                   /* of the snapshot */
-    bool has_claims, has_bookings, has_workload;
+    bool has_claims, has_bookings, has_workload, has_reserved;
     int64_t now_us;                     /* of the snapshot */
     struct str version;                 /* of the program that made it */
     int64_t arrivals, next, ndrawn;     /* struct workload_state */
@@ -44,5 +44,5 @@ struct eviction_row { struct uuid job_id, attempt_id; };
 struct making_row { struct uuid job_id; };              /* room is being made for it */
 
 extern const struct table head_table, node_table, tenant_table, zone_table, job_table, job_zone_table, rule_table, queue_table,
-    claim_table, booking_table, booked_seat_table, ask_table, future_table, moment_table, holder_table;
+    claim_table, reserved_table, booking_table, booked_seat_table, ask_table, future_table, moment_table, holder_table;
 extern const struct table outcome_table, place_table, seat_table, wait_table, eviction_table, making_table;

@@ -37,6 +37,7 @@ let deleted: Api;
 let platform: Api;
 const nobody = api(ready, null);
 let probes = 0;
+let reserved = 200; // days from now
 
 async function role(side: { api: Api }, name: string): Promise<Api> {
   if (name === 'compliance-officer') return (await makePerson(ready, side.api, name)).api;
@@ -87,6 +88,11 @@ async function makeSide(): Promise<Side> {
   ids['provider_id'] = must(await admin.post('/v1/identity-providers', { name: 'walled', issuer: 'https://i.example', client_id: canary }), 201).provider_id;
   ids['group_id'] = must(await admin.post('/scim/v2/Groups', { displayName: canary, members: [{ value: ids['user_id'] }] }), 201).id;
   ids['join_token_id'] = must(await platform.post('/v1/join-tokens', { zone: ready.zone, node_name: 'nobody' }), 201).join_token_id;
+  const [machine] = must(await platform.get('/v1/nodes'), 200).data;
+  const from_at = new Date(Date.now() + reserved++ * 86_400_000).toISOString();
+  const kept = { purpose: 'maintenance', nodes: [machine.node_id], from_at };
+  const until_at = new Date(Date.parse(kept.from_at) + 3_600_000).toISOString();
+  ids['reservation_id'] = must(await platform.post('/v1/reservations', { ...kept, until_at }), 201).reservation_id;
   must(await admin.post(`/v1/keys/${ready.zone}/rotate`, {}), 200 + (await rotated()));
   const asked = await admin.post(`/v1/keys/${ready.zone}/versions/1/destroy`, { reason: canary });
   ids['approval_id'] = must(asked, 202).approval_id;

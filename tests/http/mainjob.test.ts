@@ -273,6 +273,13 @@ describe('a repeated call', () => {
     },
     '/v1/join-tokens': async () => ({ who: admin, secret: true, body: () => ({ zone: ready.zone, node_name: word() }) }),
     '/v1/budgets': async () => ({ body: () => ({ name: word(), measure: 'gpu_hours', amount: 1000, period: 'total' }) }),
+    '/v1/reservations': async () => {
+      const [node] = must(await admin.get('/v1/nodes'), 200).data;
+      let day = 300;
+      const at = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString();
+      const nodes = [node.node_id];
+      return { who: admin, body: () => ({ purpose: 'maintenance', nodes, from_at: at(++day), until_at: at(day + 0.5) }) };
+    },
     '/v1/prices': async () => ({ who: admin, body: () => ({ flavor: word(), currency: 'AED', slot_hour: 1 }) }),
     '/v1/quota-rules': async () => ({ body: () => ({ place: 'queue', queue: word(), resource: 'slots', nominal: 0 }) }),
     '/v1/tenants/{tenant_id}/quota-rules': async () => ({ who: admin, path: `/v1/tenants/${t.tenant.tenant_id}/quota-rules`, body: () => ({ resource: 'gpus', flavor: word(), nominal: 1 }) }),

@@ -181,6 +181,8 @@ static void several_machines_are_of_one_kind(void **state)
         { .zone = home, .pool = STR("p"), .flavor = STR("big"), .slots = 16, .free_slots = 3, .gpu_model = STR("") },
         { .zone = home, .pool = STR("p"), .flavor = STR("small"), .slots = 8, .free_slots = 8, .gpu_model = STR("") },
     };
+    for (size_t i = 0; i < 3; i++)
+        n[i].gangs = true;
     int64_t alike[3] = { 3, 9, 4 };
     struct snap_tenant t = { .allowed_zones = { &home, 1 }, .slots_limit = 100 };
     struct snap_job j = { .zones = { &home, 1 }, .pool = STR("p"), .slots = 4, .nodes = 4 };
@@ -192,6 +194,10 @@ static void several_machines_are_of_one_kind(void **state)
     assert_int_equal(step(&x, "nodes", &why), 4);
     assert_string_equal(why, "");
     assert_int_equal(step(&x, "quota", &why), 4);
+    n[2].gangs = false;                 /* they run no parts of such jobs */
+    explain(a, &s, alike, &x);
+    assert_int_equal(step(&x, "nodes", &why), 0);
+    n[2].gangs = true;
     alike[2] = 3;
     explain(a, &s, alike, &x);
     assert_int_equal(step(&x, "free_slots", &why), 6);

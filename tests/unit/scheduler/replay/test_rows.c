@@ -33,7 +33,8 @@ static void test_members(void **state)
 #if defined __has_builtin && __has_builtin(__builtin_clear_padding)
     /* Filled by snapshot_fill, by the planner or, of tenants, by who reads them for the judge of residency alone. */
     static const struct left node[] = { LEFT(snap_node, free_cpu_milli), LEFT(snap_node, free_memory_bytes), LEFT(snap_node,
-        devices), LEFT(snap_node, outsized) /* lent says what came of it */ };
+        devices), LEFT(snap_node, outsized) /* lent says what came of it */,
+                                         LEFT(snap_node, kept), LEFT(snap_node, nkept), LEFT(snap_node, kept_at_us) };
     static const struct left tenant[] = { LEFT(snap_tenant, zones), LEFT(snap_tenant, allowed_zones), LEFT(snap_tenant,
         residency),
                                           LEFT(snap_tenant, borrowed), LEFT(snap_tenant, slots_kept),
@@ -67,6 +68,7 @@ static void test_members(void **state)
     CHECK(snap_job, &job_table, job, N(job));
     CHECK(rule, &rule_table, rule, N(rule));
     CHECK(rule_queue, &queue_table, NULL, 0);
+    CHECK(reserved, &reserved_table, NULL, 0);
     CHECK(claim_row, &claim_table, claim, N(claim));
     CHECK(booking_row, &booking_table, booking, N(booking));
     CHECK(booked_seat_row, &booked_seat_table, seat, N(seat));
@@ -85,7 +87,8 @@ static void test_names(void **state)
 {
     (void)state;
     static const struct table *const all[] = { &head_table, &node_table, &tenant_table, &zone_table, &job_table, &job_zone_table,
-        &rule_table, &queue_table, &claim_table, &booking_table, &booked_seat_table, &ask_table, &future_table, &moment_table,
+        &rule_table, &queue_table, &claim_table, &reserved_table, &booking_table, &booked_seat_table, &ask_table, &future_table,
+            &moment_table,
             &holder_table, &outcome_table,
         &place_table, &seat_table, &wait_table, &eviction_table, &making_table };
     for (size_t i = 0; i < N(all); i++) {
