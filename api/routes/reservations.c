@@ -6,8 +6,9 @@
 struct reservation_ref { struct uuid reservation_id; };
 SCHEMA_OF(reservation_ref, "Which reservation",
     FIELD_ID(reservation_ref, reservation_id, "rsv", F_PATH, .doc = "The reservation"));
-struct reservation_page { PAGE_IN; int state; bool has_state; };
+struct reservation_page { PAGE_IN; struct uuid node_id; int state; bool has_state; };
 SCHEMA_OF(reservation_page, "Which reservations", PAGE_IN_FIELDS(reservation_page),
+    FIELD_ID(reservation_page, node_id, "nod", F_QUERY, .doc = "Only those that have this machine"),
     FIELD_ENUM_OPT(reservation_page, state, F_QUERY, reservation_states,
                    .doc = "Only those in this state; absent: all that have not ended"));
 
@@ -37,7 +38,8 @@ static enum errc list(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct reservation_page *page = in;
     const enum reservation_state state = page->has_state ? (enum reservation_state)page->state : RESERVATION_OPEN;
-    return PAGE_BY_ID(w, page, out, reservation, reservation_id, reservation_list(w, state, after, limit, rows, e), e);
+    return PAGE_BY_ID(w, page, out, reservation, reservation_id, reservation_list(w, state, page->node_id, after, limit, rows, e),
+                      e);
 }
 
 static enum errc read(struct work *w, const void *in, void *out, struct err *e)

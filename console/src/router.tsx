@@ -69,6 +69,7 @@ const routes = [
   page('/cluster', ['fleet'], () => import('./pages/fleet/Cluster.tsx'), 'Cluster'),
   page('/workers', ['fleet'], () => import('./pages/fleet/Workers.tsx'), 'Workers'),
   page('/workers/join', ['fleet', 'people'], () => import('./pages/fleet/Join.tsx'), 'Join'),
+  page('/reservations', ['fleet'], () => import('./pages/fleet/Reservations.tsx'), 'Reservations'),
   page('/workers/$id', ['fleet'], () => import('./pages/fleet/Node.tsx'), 'NodeDetail'),
   page('/zones', ['fleet', 'zones'], () => import('./pages/zones/Zones.tsx'), 'Zones'),
   page('/zones/$code', ['fleet', 'zones'], () => import('./pages/zones/Zone.tsx'), 'ZoneDetail'),

@@ -877,7 +877,7 @@ CREATE FUNCTION public.queue_declared(most bigint) RETURNS TABLE(tenant_id uuid,
 ALTER FUNCTION public.queue_declared(most bigint) OWNER TO falaj_system;
 
 -- Name: queue_jobs(bigint, interval); Type: FUNCTION; Schema: public; Owner: falaj_system
-CREATE FUNCTION public.queue_jobs(most bigint, until interval) RETURNS TABLE(is_live boolean, is_own boolean, tenant_id uuid, job_id uuid, name text, machine uuid, zone text, pool text, kind text, data_class text, queue text, project_id uuid, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint, gpu_milli bigint, gpu_models text, class text, class_value bigint, priority bigint, shape bigint, depth bigint, submitted_at timestamp with time zone, ready_at timestamp with time zone, begun_at timestamp with time zone, devices bigint, stays boolean, max_runtime_s bigint, runs text, zones text, needs text, may_leave boolean, grace_s bigint, min_runtime_s bigint, preempted bigint, saved_at timestamp with time zone, leaves_at timestamp with time zone, leaves_for uuid)
+CREATE FUNCTION public.queue_jobs(most bigint, until interval) RETURNS TABLE(is_live boolean, is_own boolean, tenant_id uuid, job_id uuid, name text, machine uuid, zone text, pool text, kind text, data_class text, queue text, project_id uuid, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint, gpu_milli bigint, gpu_models text, class text, class_value bigint, priority bigint, shape bigint, depth bigint, submitted_at timestamp with time zone, ready_at timestamp with time zone, begun_at timestamp with time zone, devices bigint, stays boolean, max_runtime_s bigint, runs text, zones text, needs text, may_leave boolean, grace_s bigint, min_runtime_s bigint, preempted bigint, saved_at timestamp with time zone, leaves_at timestamp with time zone, leaves_for uuid, nodes bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     -- the body: migrations
@@ -891,11 +891,18 @@ CREATE FUNCTION public.queue_known(in_name text) RETURNS boolean
 ALTER FUNCTION public.queue_known(in_name text) OWNER TO falaj_system;
 
 -- Name: queue_machines(bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
-CREATE FUNCTION public.queue_machines(most bigint) RETURNS TABLE(machine uuid, is_ready boolean, zone text, pool text, flavor text, gpu_model text, gpu_shared boolean, programs boolean, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint)
+CREATE FUNCTION public.queue_machines(most bigint) RETURNS TABLE(machine uuid, is_ready boolean, zone text, pool text, flavor text, gpu_model text, gpu_shared boolean, programs boolean, gangs boolean, gang_programs boolean, build text, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     -- the body: migrations
 ALTER FUNCTION public.queue_machines(most bigint) OWNER TO falaj_system;
+
+-- Name: queue_reserved(bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.queue_reserved(most bigint) RETURNS TABLE(machine uuid, tenant_id uuid, project_id uuid, from_us bigint, until_us bigint)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.queue_reserved(most bigint) OWNER TO falaj_system;
 
 -- Name: queue_rules(bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.queue_rules(most bigint) RETURNS TABLE(tenant_id uuid, project_id uuid, place text, resource text, queue text, flavor text, zone text, nominal bigint, borrowing_limit bigint, lending_limit bigint, weight bigint, used bigint)
@@ -945,6 +952,13 @@ CREATE FUNCTION public.reservation_changed() RETURNS trigger
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     -- the body: migrations
 ALTER FUNCTION public.reservation_changed() OWNER TO falaj_system;
+
+-- Name: reservation_for(uuid, uuid, text[]); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.reservation_for(t uuid, project uuid, zones text[]) RETURNS bigint
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.reservation_for(t uuid, project uuid, zones text[]) OWNER TO falaj_system;
 
 -- Name: residency_changed(); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.residency_changed() RETURNS trigger
@@ -7370,6 +7384,10 @@ GRANT ALL ON FUNCTION public.queue_known(in_name text) TO falaj_app;
 REVOKE ALL ON FUNCTION public.queue_machines(most bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.queue_machines(most bigint) TO falaj_app;
 
+-- Name: FUNCTION queue_reserved(most bigint); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.queue_reserved(most bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.queue_reserved(most bigint) TO falaj_app;
+
 -- Name: FUNCTION queue_rules(most bigint); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.queue_rules(most bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.queue_rules(most bigint) TO falaj_app;
@@ -7393,6 +7411,10 @@ GRANT ALL ON FUNCTION public.quota_counted(in_tenant uuid, in_resource text) TO 
 -- Name: FUNCTION reservation_changed(); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.reservation_changed() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.reservation_changed() TO falaj_app;
+
+-- Name: FUNCTION reservation_for(t uuid, project uuid, zones text[]); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.reservation_for(t uuid, project uuid, zones text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.reservation_for(t uuid, project uuid, zones text[]) TO falaj_app;
 
 -- Name: FUNCTION residency_changed(); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.residency_changed() FROM PUBLIC;

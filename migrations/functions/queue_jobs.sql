@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What runs and what waits, for a run ahead of the planner (scheduler/plan/ahead.h) in a tenant's own transaction. What is
+-- What runs (a row for each of its machines) and what waits, for a run ahead of the planner (scheduler/plan/ahead.h) in a
+-- tenant's own transaction. What is
 -- not the tenant's, or of a project that its caller may not see, has an alias instead of an id and no name: it takes room and
 -- turns, and cannot be told. Waiting jobs are read as the planner reads them: of each tenant and shape the first, `most` in
 -- all and one of a shape at least; and the first 200 whose time comes within `until`. Of those that run at most 20000
@@ -15,7 +16,7 @@ RETURNS TABLE (is_live boolean, is_own boolean, tenant_id uuid, job_id uuid, nam
                gpu_milli bigint, gpu_models text, class text, class_value bigint, priority bigint, shape bigint, depth bigint,
                submitted_at timestamptz, ready_at timestamptz, begun_at timestamptz, devices bigint, stays boolean,
                max_runtime_s bigint, runs text, zones text, needs text, may_leave boolean, grace_s bigint, min_runtime_s bigint,
-               preempted bigint, saved_at timestamptz, leaves_at timestamptz, leaves_for uuid)
+               preempted bigint, saved_at timestamptz, leaves_at timestamptz, leaves_for uuid, nodes bigint)
 LANGUAGE plpgsql SECURITY DEFINER STABLE SET search_path = pg_catalog, public, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
@@ -108,7 +109,8 @@ BEGIN
          CASE WHEN (o.b).is_live AND v.preemptible THEN (
            SELECT max(k.whole_at) FROM checkpoint k WHERE k.tenant_id = ((o.b).j).tenant_id AND k.job_id = ((o.b).j).job_id) END,
          (o.b).evict_until,
-         CASE WHEN (o.b).evict_for IN (SELECT m.id FROM m) THEN (o.b).evict_for ELSE queue_alias((o.b).evict_for::text) END
+         CASE WHEN (o.b).evict_for IN (SELECT m.id FROM m) THEN (o.b).evict_for ELSE queue_alias((o.b).evict_for::text) END,
+         ((o.b).j).nodes
     FROM o
     LEFT JOIN n ON n.tenant_id = ((o.b).j).tenant_id AND n.job_id = ((o.b).j).job_id
     LEFT JOIN q ON q.tenant_id = ((o.b).j).tenant_id AND q.job_id = ((o.b).j).job_id

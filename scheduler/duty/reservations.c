@@ -29,7 +29,7 @@ static const struct stmt purge = { .name = "reservations_purge", .params = "i", 
     "DELETE FROM reservation WHERE reservation_id IN (\n"
     "  (SELECT reservation_id FROM reservation WHERE until_at < now() - $1 * interval '1 day' ORDER BY until_at LIMIT 100)\n"
     "  UNION ALL\n"
-    "  SELECT r.reservation_id FROM reservation r JOIN tenant t ON t.tenant_id = r.for_tenant AND t.state = 'DELETING')" };
+    "  SELECT r.reservation_id FROM reservation r WHERE r.for_tenant IS NOT NULL AND NOT tenant_goes(r.for_tenant))" };
 
 const struct stmt *const reservations_stmts[] = { &begin, &end, &purge, NULL };
 

@@ -2,7 +2,7 @@
 /* reservations.h - what the leader does at the two ends of a reservation (scheduler/engine/reservation.h): machines that are kept
  * for maintenance are drained when it begins, and take work again when it has ended or was removed, unless a person drained them
  * meanwhile; and rows that ended long ago, or are for a
- * tenant that is deleted, go. Who is to leave is told by evict_windows. Each move is an event. Errors: those of
+ * tenant that is not in use any more, go. Who is to leave is told by evict_windows. Each move is an event. Errors: those of
  * the transaction. */
 #pragma once
 #include "core/base/work.h"

@@ -72,13 +72,11 @@ static const struct stmt windows_of = { .name = "reservation_windows", .params =
     " WHERE r.until_at > $2 AND m.node_id = ANY ($1) ORDER BY m.node_id, from_us LIMIT $3" };
 static const struct stmt open_count = { .name = "reservation_count", .params = "i", .row = &counted_schema, .card = CARD_ONE,
     .sql = "SELECT count(*) AS n FROM (SELECT FROM reservation WHERE until_at > now() LIMIT $1) r" };
-/* For whom: an ACTIVE tenant with that project, and how many of the zones are none that it may use. */
-static const struct stmt tenant_ok = { .name = "reservation_tenant", .params = "uuS", .row = &counted_schema, .card = CARD_MAYBE,
-    .sql =
-    "SELECT (SELECT count(*) FROM unnest($3) AS z(zone)\n"
-    "         WHERE z.zone <> t.home_zone AND NOT z.zone = ANY (t.allowed_zones)) AS n\n"
-    "  FROM tenant t WHERE t.tenant_id = $1 AND t.state = 'ACTIVE'\n"
-    "   AND ($2::uuid IS NULL OR EXISTS (SELECT FROM project p WHERE p.tenant_id = $1 AND p.project_id = $2))" };
+/* NULL: no such tenant or project. */
+struct outside { bool has_n; int64_t n; };
+SCHEMA_OF(outside, "Zones that a tenant may not use", FIELD_OPT(outside, n, 0, .doc = "How many"));
+static const struct stmt tenant_ok = { .name = "reservation_tenant", .params = "uuS", .row = &outside_schema, .card = CARD_ONE,
+    .sql = "SELECT reservation_for($1, $2, $3) AS n" };
 static const struct stmt insert = { .name = "reservation_insert", .params = "usuussttsU", .card = CARD_NONE, .sql =
     "WITH r AS (INSERT INTO reservation (reservation_id, purpose, for_tenant, for_project, zone, flavor, from_at, until_at,\n"
     "                                    reason)\n"
@@ -100,15 +98,17 @@ static const struct stmt get_machines = { .name = "reservation_machines", .param
 #define BEHIND                                                                                                   \
     "   AND ($1::uuid IS NULL OR (r.from_at, r.reservation_id) > (SELECT p.from_at, p.reservation_id FROM reservation p\n" \
     "                                                              WHERE p.reservation_id = $1))\n"                \
+    "   AND ($3::uuid IS NULL OR EXISTS (SELECT FROM reservation_machine m\n"                                     \
+    "                                     WHERE m.reservation_id = r.reservation_id AND m.node_id = $3))\n"        \
     " ORDER BY r.from_at, r.reservation_id LIMIT $2"
 static const struct stmt list[] = {
-    [RESERVATION_PLANNED] = { .name = "reservation_planned", .params = "ui", .row = &reservation_schema, .card = CARD_MANY,
+    [RESERVATION_PLANNED] = { .name = "reservation_planned", .params = "uiu", .row = &reservation_schema, .card = CARD_MANY,
         .sql = "SELECT " ROW_COLUMNS FROM_RESERVATIONS "r.from_at > now()\n" BEHIND },
-    [RESERVATION_ACTIVE] = { .name = "reservation_active", .params = "ui", .row = &reservation_schema, .card = CARD_MANY,
+    [RESERVATION_ACTIVE] = { .name = "reservation_active", .params = "uiu", .row = &reservation_schema, .card = CARD_MANY,
         .sql = "SELECT " ROW_COLUMNS FROM_RESERVATIONS "r.from_at <= now() AND r.until_at > now()\n" BEHIND },
-    [RESERVATION_ENDED] = { .name = "reservation_ended", .params = "ui", .row = &reservation_schema, .card = CARD_MANY,
+    [RESERVATION_ENDED] = { .name = "reservation_ended", .params = "uiu", .row = &reservation_schema, .card = CARD_MANY,
         .sql = "SELECT " ROW_COLUMNS FROM_RESERVATIONS "r.until_at <= now()\n" BEHIND },
-    [RESERVATION_OPEN] = { .name = "reservation_open", .params = "ui", .row = &reservation_schema, .card = CARD_MANY,
+    [RESERVATION_OPEN] = { .name = "reservation_open", .params = "uiu", .row = &reservation_schema, .card = CARD_MANY,
         .sql = "SELECT " ROW_COLUMNS FROM_RESERVATIONS "r.until_at > now()\n" BEHIND },
 };
 static const struct stmt delete = { .name = "reservation_delete", .params = "u", .card = CARD_NONE, .sql =
@@ -186,13 +186,12 @@ static enum errc read_fleet(struct work *w, const struct reservation_create *in,
 static enum errc check_tenant(struct work *w, const struct reservation_create *in, const struct machine *m, size_t n,
                               struct err *e)
 {
-    struct counted outside;
-    bool found;
+    struct outside outside;
     if (in->purpose != RESERVE_TENANT)
         return ERR_OK;
-    TRY(db_maybe(w->tx, &tenant_ok, ARGS(A_UUID(in->tenant_id), A_UUID_OR_NULL(in->project_id), A_STRS_OF(m, n, zone)), &outside,
-                 &found, e));
-    if (!found)
+    TRY(db_one(w->tx, &tenant_ok, ARGS(A_UUID(in->tenant_id), A_UUID_OR_NULL(in->project_id), A_STRS_OF(m, n, zone)), &outside,
+               e));
+    if (!outside.has_n)
         return FAIL_AT(e, INVALID, uuid_is_nil(in->project_id) ? "/tenant_id" : "/project_id",
                        "there is no such tenant or project, or the tenant is not active");
     if (outside.n)
@@ -278,10 +277,11 @@ enum errc reservation_get(struct work *w, struct uuid id, struct reservation *re
     return ERR_OK;
 }
 
-enum errc reservation_list(struct work *w, enum reservation_state state, struct uuid after, int64_t limit, struct slice *ret,
-                           struct err *e)
+enum errc reservation_list(struct work *w, enum reservation_state state, struct uuid node_id, struct uuid after, int64_t limit,
+                           struct slice *ret, struct err *e)
 {
-    return db_many(w->tx, &list[state], ARGS(A_UUID_OR_NULL(after), A_I64(limit)), ret, (size_t)limit, e);
+    return db_many(w->tx, &list[state], ARGS(A_UUID_OR_NULL(after), A_I64(limit), A_UUID_OR_NULL(node_id)), ret,
+                   (size_t)limit, e);
 }
 
 enum errc reservation_remove(struct work *w, struct uuid id, struct reservation *ret, struct err *e)

@@ -46,9 +46,9 @@ extern const struct schema reservation_schema;
 enum errc reservation_make(struct work *w, const struct reservation_create *in, struct reservation *ret,
                            struct err *e) MUST_CHECK;
 enum errc reservation_get(struct work *w, struct uuid id, struct reservation *ret, struct err *e) MUST_CHECK;
-/* The next to begin first, behind `after`. */
-enum errc reservation_list(struct work *w, enum reservation_state state, struct uuid after, int64_t limit, struct slice *ret,
-                           struct err *e) MUST_CHECK;
+/* The next to begin first, behind `after`; node_id nil: whatever machines they have. */
+enum errc reservation_list(struct work *w, enum reservation_state state, struct uuid node_id, struct uuid after, int64_t limit,
+                           struct slice *ret, struct err *e) MUST_CHECK;
 /* ret: what it was. Machines that it drained take work again. */
 enum errc reservation_remove(struct work *w, struct uuid id, struct reservation *ret, struct err *e) MUST_CHECK;
 

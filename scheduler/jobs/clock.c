@@ -18,6 +18,7 @@ SCHEMA_EXTERN(clock_job, "A job that runs or will start", FIELD_ID(clock_job, jo
         FIELD(clock_job, pool, 0, .doc = "Where"),
     FIELD(clock_job, flavor, 0, .doc = "Of the machine"), FIELD(clock_job, slots, 0, .doc = "Slots"),
         FIELD(clock_job, gpus, 0, .doc = "GPUs"),
+    FIELD(clock_job, nodes, 0, .doc = "Machines at once, each with so many slots and GPUs; flavor is that of all"),
     FIELD(clock_job, at, 0, .doc = "When it began, or is expected to"),
     FIELD(clock_job, ends_at, 0, .doc = "When it is expected to end; absent: it stays until it is told to stop"),
     FIELD(clock_job, basis, 0, .doc = "Of ends_at. measured: the median of how long its like took; limit: its own longest time"),
@@ -126,7 +127,8 @@ static void tell_start(const struct board *b, const struct ahead *x, const struc
     const struct snap_node *n = &b->in.base.nodes.items[s->machine];
     const struct board_tag *tag = board_tag(b, s->job);
     *ret = (struct clock_job){ .job_id = tag->job_id, .name = tag->name, .zone = n->zone, .pool = n->pool, .flavor = n->flavor,
-        .slots = j->slots, .gpus = j->gpus, .at.us = s->at_us, .basis = tag->is_measured ? STR("measured") : STR("limit"),
+        .slots = j->slots, .gpus = j->gpus, .nodes = snap_job_nodes(j), .at.us = s->at_us,
+        .basis = tag->is_measured ? STR("measured") : STR("limit"),
         .makes_room = s->is_made };
     if (s->job < b->in.base.jobs.n) {
         ret->reason = x->why[s->job].reason;
@@ -160,7 +162,8 @@ static void tell_running(const struct board *b, const struct residency_facts *f,
         if (!tag->is_own)
             continue;
         jobs[n] = (struct clock_job){ .job_id = tag->job_id, .name = tag->name, .zone = l->where->zone, .pool = l->where->pool,
-            .flavor = l->where->flavor, .slots = l->job.slots, .gpus = l->job.gpus, .at = tag->begun_at };
+            .flavor = l->where->flavor, .slots = l->job.slots, .gpus = l->job.gpus,
+            .nodes = (int64_t)l->nmore + 1, .at = tag->begun_at };
         if (l->ends_us != AHEAD_NEVER) {
             jobs[n].ends_at.us = l->ends_us;
             jobs[n].basis = tag->is_measured ? STR("measured") : STR("limit");

@@ -34,7 +34,7 @@ struct clock_job {
     struct uuid job_id;
     struct str name;
     struct str zone, pool, flavor;
-    int64_t slots, gpus;
+    int64_t slots, gpus, nodes;         /* of one machine; machines at once */
     struct timestamp at, ends_at;       /* at: begun, or expected to start; ends_at absent: it stays */
     struct str basis;                   /* of ends_at: measured, limit */
     struct str after;                   /* of one that will start: now, job, others, dependency, turn, begin_at */

@@ -19,9 +19,9 @@ static int64_t *wants_of(const struct board *b, struct arena *a)
 {
     int64_t *sums = ARENA_ARRAY(a, int64_t, b->in.base.tenants.n + 1);
     for (size_t i = 0; i < b->in.nlive; i++)
-        sums[b->in.live[i].job.tenant] += b->in.live[i].job.slots;
+        sums[b->in.live[i].job.tenant] += snap_job_nodes(&b->in.live[i].job) * b->in.live[i].job.slots;
     for (size_t i = 0; i < b->in.base.jobs.n; i++)
-        sums[b->in.base.jobs.items[i].tenant] += b->in.base.jobs.items[i].slots;
+        sums[b->in.base.jobs.items[i].tenant] += snap_job_nodes(&b->in.base.jobs.items[i]) * b->in.base.jobs.items[i].slots;
     return sums;
 }
 
@@ -91,9 +91,10 @@ static struct slice points_of(const struct ahead_in *in, struct clock_step *s, s
 
 static void add_steps(struct clock_step *s, size_t *n, int64_t from_us, int64_t until_us, const struct snap_job *j)
 {
-    s[(*n)++] = (struct clock_step){ from_us, j->slots, j->gpus };
+    const int64_t slots = snap_job_nodes(j) * j->slots, gpus = snap_job_nodes(j) * j->gpus;
+    s[(*n)++] = (struct clock_step){ from_us, slots, gpus };
     if (until_us != AHEAD_NEVER)
-        s[(*n)++] = (struct clock_step){ until_us, -j->slots, -j->gpus };
+        s[(*n)++] = (struct clock_step){ until_us, -slots, -gpus };
 }
 
 static struct slice line_points(const struct clock_lines *l, const struct ahead *x, struct str zone, size_t line, struct arena *a)

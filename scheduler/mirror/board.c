@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* board.c - five reads, each of a function that says aliases, put together as a snapshot in which nothing is in use. */
+/* board.c - six reads, each of a function that says aliases, put together as a snapshot in which nothing is in use. */
 #include "scheduler/mirror/board.h"
 #include "scheduler/mirror/board_needs.h"
+#include "scheduler/mirror/machines.h"
 #include "scheduler/mirror/rules.h"
 #include "core/db/tx.h"
 #include "core/wire/job_type.h"
@@ -14,8 +15,8 @@ enum { ROWS_MAX = 100000, RULES_MAX = 100000, TENANTS_MAX = 100000, SECOND_US = 
 
 struct machine_row {
     struct uuid machine;
-    bool is_ready, gpu_shared, programs;
-    struct str zone, pool, flavor, gpu_model;
+    bool is_ready, gpu_shared, programs, gangs, gang_programs;
+    struct str zone, pool, flavor, gpu_model, build;
     int64_t slots, gpus, cpu_milli, memory_bytes;
 };
 SCHEMA_OF(machine_row, "A machine under its alias", FIELD(machine_row, machine, 0, .doc = "Alias"),
@@ -23,13 +24,20 @@ SCHEMA_OF(machine_row, "A machine under its alias", FIELD(machine_row, machine, 
     FIELD(machine_row, pool, 0, .doc = "Pool"), FIELD(machine_row, flavor, 0, .doc = "Flavor"),
     FIELD(machine_row, gpu_model, 0, .doc = "Of its GPUs"), FIELD(machine_row, gpu_shared, 0, .doc = "Shares are kept apart"),
     FIELD(machine_row, programs, 0, .doc = "It runs programs"),
+    FIELD(machine_row, gangs, 0, .doc = "It runs parts of jobs on several"),
+    FIELD(machine_row, gang_programs, 0, .doc = "And of programs"), FIELD(machine_row, build, 0, .doc = "Of its agent"),
     FIELD(machine_row, slots, 0, .doc = "Slots"), FIELD(machine_row, gpus, 0, .doc = "GPUs"),
     FIELD(machine_row, cpu_milli, 0, .doc = "Processors"), FIELD(machine_row, memory_bytes, 0, .doc = "Memory"));
 static const struct stmt queue_machines = { .name = "queue_machines", .params = "i", .row = &machine_row_schema,
                                             .card = CARD_MANY,
     .sql =
-    "SELECT machine, is_ready, zone, pool, flavor, gpu_model, gpu_shared, programs, slots, gpus, cpu_milli, memory_bytes FROM "
-        "queue_machines($1)" };
+    "SELECT " ROW_COLUMNS " FROM queue_machines($1)" };
+
+SCHEMA_OF(reserved, "A window of a machine, under aliases", FIELD_AS(reserved, node_id, "machine", 0, .doc = "Alias"),
+    FIELD(reserved, tenant_id, 0, .doc = "Whom it is for"), FIELD(reserved, project_id, 0, .doc = "Of that project alone"),
+    FIELD(reserved, from_us, 0, .doc = "From"), FIELD(reserved, until_us, 0, .doc = "Until"));
+static const struct stmt queue_reserved = { .name = "queue_reserved", .params = "i", .row = &reserved_schema, .card = CARD_MANY,
+    .sql = "SELECT " ROW_COLUMNS " FROM queue_reserved($1)" };
 
 struct tenant_row {
     struct uuid tenant_id, owner;
@@ -60,6 +68,7 @@ struct job_row {
     bool may_leave;
     int64_t grace_s, min_runtime_s, preempted;
     struct uuid leaves_for;
+    int64_t nodes;
 };
 SCHEMA_OF(job_row, "A job that runs or waits, under aliases where it is another's", FIELD(job_row, is_live, 0, .doc = "It runs"),
     FIELD(job_row, is_own, 0, .doc = "The caller may see it"), FIELD(job_row, stays, 0, .doc = "It has no end of its own"),
@@ -82,15 +91,17 @@ SCHEMA_OF(job_row, "A job that runs or waits, under aliases where it is another'
     FIELD(job_row, grace_s, 0, .doc = "Of its class"), FIELD(job_row, min_runtime_s, 0, .doc = "Of its class"),
     FIELD(job_row, preempted, 0, .doc = "How often it went"), FIELD(job_row, saved_at, 0, .doc = "Its last checkpoint"),
     FIELD(job_row, leaves_at, 0, .doc = "It has been told to go by then"),
-    FIELD(job_row, leaves_for, 0, .doc = "For this job, or an alias"));
+    FIELD(job_row, leaves_for, 0, .doc = "For this job, or an alias"),
+    FIELD(job_row, nodes, 0, .doc = "Machines at once"));
 static const struct stmt queue_jobs = { .name = "queue_jobs", .params = "ii", .row = &job_row_schema, .card = CARD_MANY, .sql =
     "SELECT is_live, is_own, stays, tenant_id, job_id, machine, project_id, name, zone, pool, kind, data_class, queue, "
         "gpu_models,\n"
     "       class, runs, zones, slots, gpus, cpu_milli, memory_bytes, gpu_milli, class_value, priority, shape, depth, devices,\n"
     "       max_runtime_s, submitted_at, ready_at, begun_at, needs, may_leave, grace_s, min_runtime_s, preempted, saved_at,\n"
-    "       leaves_at, leaves_for\n"
+    "       leaves_at, leaves_for, nodes\n"
     "  FROM queue_jobs($1, $2 * interval '1 second')" };
-const struct stmt *const board_stmts[] = { &queue_machines, &queue_tenants, &queue_rules, &queue_declared, &queue_jobs, NULL };
+const struct stmt *const board_stmts[] = { &queue_machines, &queue_reserved, &queue_tenants, &queue_rules, &queue_declared,
+    &queue_jobs, NULL };
 
 /* Machines that take nothing new stand behind the others, and are no part of what is planned. */
 struct seen { struct uuid machine; size_t index; const struct snap_node *node; };
@@ -112,12 +123,17 @@ static enum errc read_machines(struct work *w, struct board *b, struct seen **re
         n[i] = (struct snap_node){ .node_id = r[i].machine, .zone = r[i].zone, .pool = r[i].pool, .flavor = r[i].flavor,
             .slots = r[i].slots, .gpus = r[i].gpus, .free_slots = r[i].slots, .free_gpus = r[i].gpus, .cpu_milli = r[i].cpu_milli,
             .memory_bytes = r[i].memory_bytes, .gpu_model = r[i].gpu_model, .gpu_shared = r[i].gpu_shared,
-            .programs = r[i].programs };
+            .programs = r[i].programs, .gangs = r[i].gangs,
+            .gang_programs = r[i].gang_programs, .build = r[i].build };
         seen[i] = (struct seen){ r[i].machine, r[i].is_ready ? i : AHEAD_NONE, &n[i] };
         ready += r[i].is_ready;
     }
     b->in.base.nodes.items = n;
     b->in.base.nodes.n = ready;
+    struct slice windows = { 0 };
+    TRY(db_many(w->tx, &queue_reserved, ARGS(A_I64(MACHINES_WINDOWS)), &windows, MACHINES_WINDOWS, e));
+    b->in.base.reserved.items = windows.items;
+    b->in.base.reserved.n = windows.n;
     b->is_cut |= rows.n == BOARD_MACHINES;
     qsort(seen, rows.n, sizeof *seen, by_machine);
     *ret_seen = seen;
@@ -168,7 +184,7 @@ static struct snap_job snap_of(const struct job_row *r, int64_t tenant)
         .data_class = r->data_class, .slots = r->slots, .gpus = r->gpus,
         .priority = r->priority, .cpu_milli = r->cpu_milli, .memory_bytes = r->memory_bytes, .gpu_milli = r->gpu_milli,
         .cls = r->cls, .class_value = r->class_value, .gpu_models = r->gpu_models, .shape = r->shape, .depth = r->depth,
-        .submitted_at = r->submitted_at, .tenant = tenant };
+        .submitted_at = r->submitted_at, .tenant = tenant, .nodes = r->nodes, .max_runtime_s = r->max_runtime_s };
 }
 
 static struct ahead_leave leave_of(const struct job_row *r)
@@ -177,15 +193,22 @@ static struct ahead_leave leave_of(const struct job_row *r)
 }
 
 static void add_live(struct work *w, const struct job_row *r, const struct seen *seen, size_t nseen, int64_t tenant,
-                     struct board *b,
-                     struct ahead_live *live)
+                     struct board *b, struct ahead_live *live, struct seat_of *seats, size_t *nseats)
 {
+    struct ahead_live *last = b->in.nlive ? &live[b->in.nlive - 1] : NULL;
     const struct seen key = { .machine = r->machine };
     const struct seen *at = bsearch(&key, seen, nseen, sizeof *seen, by_machine);
     const int64_t so_far_us = w->now_us > r->begun_at.us ? w->now_us - r->begun_at.us : 0;
     struct board_tag *tag = &b->runs[b->in.nlive];
     if (!at)                            /* it came after the machines were read */
         return;
+    if (last && uuid_eq(last->job.job_id, r->job_id) && uuid_eq(last->job.tenant_id, r->tenant_id)) {
+        seats[*nseats] = (struct seat_of){ at->index, (uint64_t)r->devices };   /* its rows stand together */
+        last->more = last->nmore ? last->more : &seats[*nseats];
+        last->nmore++;
+        ++*nseats;
+        return;
+    }
     *tag = (struct board_tag){ .is_own = r->is_own, .job_id = r->job_id, .name = r->name, .begun_at = r->begun_at };
     const int64_t runs_s = expect_runtime_s(r->runs, r->max_runtime_s, so_far_us / SECOND_US, &tag->is_measured);
     const int64_t ends_us = r->stays ? AHEAD_NEVER : r->begun_at.us + runs_s * SECOND_US;
@@ -229,6 +252,7 @@ static enum errc read_jobs(struct work *w, int64_t until_us, const struct seen *
     struct ahead_live *live = ARENA_ARRAY(w->arena, struct ahead_live, rows.n + 1);
     struct ahead_wait *waits = ARENA_ARRAY(w->arena, struct ahead_wait, rows.n + 1);
     struct str *needs = ARENA_ARRAY(w->arena, struct str, rows.n + 1);
+    struct seat_of *seats = ARENA_ARRAY(w->arena, struct seat_of, rows.n + 1);
     struct slice zones = { 0 };
     struct str zones_of = STR_NULL;
     b->in.base.jobs.items = ARENA_ARRAY(w->arena, struct snap_job, rows.n + 1);
@@ -236,7 +260,7 @@ static enum errc read_jobs(struct work *w, int64_t until_us, const struct seen *
     b->runs = ARENA_ARRAY(w->arena, struct board_tag, rows.n + 1);
     b->in.live = live;
     b->in.waits = waits;
-    size_t running = 0, timed = 0, depending = 0;
+    size_t running = 0, timed = 0, depending = 0, nseats = 0;
     for (size_t i = 0, first = 0; i < rows.n; i++) {
         const int64_t tenant = snap_tenant_find(&b->in.base, r[i].tenant_id);
         running += r[i].is_live;
@@ -247,7 +271,7 @@ static enum errc read_jobs(struct work *w, int64_t until_us, const struct seen *
         if (tenant < 0)                 /* not ACTIVE: its jobs are not planned */
             continue;
         if (r[i].is_live) {
-            add_live(w, &r[i], seen, nseen, tenant, b, live);
+            add_live(w, &r[i], seen, nseen, tenant, b, live, seats, &nseats);
             continue;
         }
         if (!zones_of.ptr || !str_eq(zones_of, r[i].zones)) {

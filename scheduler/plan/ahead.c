@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { STEP_BYTES = 256 << 20, COARSE = 200, GRAIN_US = 1000000, DEVICES_TEXT = 48, STARTS_AGAIN = 4096 };
 
@@ -56,38 +57,45 @@ static void make_devices_text(struct run *r)
     size_t *many = ARENA_ARRAY(r->scratch, size_t, n + 1);
     r->devices_text = ARENA_ARRAY(r->scratch, char *, n + 1);
     for (size_t i = 0; i < r->nheld; i++)
-        if (!r->held[i].has_ended && r->held[i].l.machine != AHEAD_NONE && r->held[i].l.job.gpus > 0)
-            many[r->held[i].l.machine]++;
+        for (size_t k = 0; !r->held[i].has_ended && r->held[i].l.job.gpus > 0 && k <= r->held[i].l.nmore; k++)
+            if (ahead_seat(&r->held[i].l, k).node != AHEAD_NONE)
+                many[ahead_seat(&r->held[i].l, k).node]++;
     for (size_t i = 0; i < n; i++)
         if (many[i])
             r->devices_text[i] = ARENA_ARRAY(r->scratch, char, many[i] * DEVICES_TEXT);
+}
+
+static void hold_on(struct run *r, const struct ahead_live *l, const struct ask *a, struct seat_of seat)
+{
+    if (seat.node == AHEAD_NONE)
+        return;
+    struct snap_node *n = &r->s.nodes.items[seat.node];
+    n->free_slots -= l->job.slots;
+    n->free_gpus -= l->job.gpus;
+    n->used_cpu_milli += a->cpu_milli;
+    n->used_memory_bytes += a->memory_bytes;
+    if (l->job.gpus <= 0)
+        return;
+    char *text = r->devices_text[seat.node];
+    const int len = snprintf(text + n->held.len, DEVICES_TEXT, "%s%llu:%lld:%d", n->held.len ? "," : "",
+                             (unsigned long long)seat.devices, (long long)l->job.gpus, (int)a->gpu_milli);
+    n->held = str_n(text, n->held.len + (size_t)len);
 }
 
 static void hold(struct run *r, const struct ahead_live *l)
 {
     struct snap_tenant *t = &r->s.tenants.items[l->job.tenant];
     const struct ask a = snap_job_ask(&l->job);
-    t->slots_used += l->job.slots;
-    t->gpus_used += l->job.gpus;
+    const int64_t machines = (int64_t)l->nmore + 1;
+    t->slots_used += machines * l->job.slots;
+    t->gpus_used += machines * l->job.gpus;
     if (t->guarded) {
         const struct rule_ask ask = { t->tenant_id, l->job.project_id, l->job.queue, l->where->flavor, l->where->zone,
-                                      l->job.slots,
-                                      l->job.gpus };
+                                      machines * l->job.slots, machines * l->job.gpus };
         rulebook_take(&r->s.book, &ask);
     }
-    if (l->machine == AHEAD_NONE)
-        return;
-    struct snap_node *n = &r->s.nodes.items[l->machine];
-    n->free_slots -= l->job.slots;
-    n->free_gpus -= l->job.gpus;
-    n->used_cpu_milli += a.cpu_milli;
-    n->used_memory_bytes += a.memory_bytes;
-    if (l->job.gpus <= 0)
-        return;
-    char *text = r->devices_text[l->machine];
-    const int len = snprintf(text + n->held.len, DEVICES_TEXT, "%s%llu:%lld:%d", n->held.len ? "," : "",
-                             (unsigned long long)l->devices, (long long)l->job.gpus, (int)a.gpu_milli);
-    n->held = str_n(text, n->held.len + (size_t)len);
+    for (size_t k = 0; k <= l->nmore; k++)
+        hold_on(r, l, &a, ahead_seat(l, k));
 }
 
 static bool is_met(const struct run *r, const struct ahead_need *n)
@@ -115,6 +123,7 @@ static size_t look(struct run *r, int64_t at_us)
     r->s = *b;
     r->s.claims = r->claims;
     r->s.workload = NULL;
+    r->s.now_us = at_us;
     r->s.nodes.items = ARENA_ARRAY(r->scratch, struct snap_node, b->nodes.n + 1);
     r->s.tenants.items = ARENA_ARRAY(r->scratch, struct snap_tenant, b->tenants.n + 1);
     r->s.jobs.items = ARENA_ARRAY(r->scratch, struct snap_job, r->njobs + 1);
@@ -145,7 +154,8 @@ static int64_t grain_of(const struct ahead_in *in)
 static void begin(struct run *r, const struct ahead_in *in, struct arena *a)
 {
     const size_t n = in->base.jobs.n, all = n + in->nlive;
-    *r = (struct run){ .in = in, .scratch = arena_new(STEP_BYTES), .nheld = in->nlive, .njobs = all, .grain_us = grain_of(in),
+    *r = (struct run){ .in = in, .scratch = arena_new(STEP_BYTES), .keep = a, .nheld = in->nlive,
+                       .njobs = all, .grain_us = grain_of(in),
                        .held_max = in->nlive + n + STARTS_AGAIN, .fates = ARENA_ARRAY(a, struct fate, all + 1),
                        .by_id = ARENA_ARRAY(a, size_t, all + 1), .claims = ARENA_ARRAY(a, struct claims, 1) };
     r->held = ARENA_ARRAY(a, struct held, r->held_max);
@@ -170,8 +180,9 @@ static size_t ended_for(const struct run *r, int64_t after_us, int64_t at_us, si
         const struct ahead_live *l = &r->held[i].l;
         if (!r->held[i].has_ended || l->ends_us <= after_us || l->ends_us > at_us)
             continue;
-        if (l->machine == machine)
-            return i;
+        for (size_t k = 0; k <= l->nmore; k++)
+            if (ahead_seat(l, k).node == machine)
+                return i;
         if (ret == AHEAD_NONE && l->job.tenant == tenant)
             ret = i;
     }
@@ -202,7 +213,11 @@ static void start(struct run *r, const struct placement *p, int64_t before_us, i
     if (claim)
         claims_drop(r->claims, claim);
     f->is_placed = f->has_begun = true;
-    const struct ahead_live l = { .machine = p->node, .where = &r->in->base.nodes.items[p->node], .job = *j,
+    struct seat_of *more = p->nmore ? ARENA_ARRAY(r->keep, struct seat_of, p->nmore) : NULL;
+    if (p->nmore)
+        memcpy(more, p->more, p->nmore * sizeof *more);
+    const struct ahead_live l = { .more = more, .nmore = p->nmore, .machine = p->node,
+        .where = &r->in->base.nodes.items[p->node], .job = *j,
         .devices = p->devices, .ends_us = s->ends_us, .began_us = at_us, .leave = leave_of(r, job) };
     r->held[r->nheld++] = (struct held){ .l = l, .job = job };
 }
@@ -227,6 +242,9 @@ static int64_t next_change(const struct run *r, int64_t at_us)
     for (size_t i = 0; i < r->in->base.jobs.n; i++)
         if (!r->fates[i].is_placed && r->fates[i].ready_us > at_us && r->fates[i].ready_us < next)
             next = r->fates[i].ready_us;
+    for (size_t i = 0; i < r->in->base.reserved.n; i++)
+        if (r->in->base.reserved.items[i].until_us > at_us && r->in->base.reserved.items[i].until_us < next)
+            next = r->in->base.reserved.items[i].until_us;
     const int64_t leave_us = ahead_next_leave(r, at_us);
     next = leave_us < next ? leave_us : next;
     if (next == INT64_MAX)

@@ -7,6 +7,8 @@
  * within a two-hundredth of their distance from now, or a second, count as one, so that far steps are coarse and their number is
  * bounded; where there are more than a million pairs of a machine and a waiting job, the whole time has fewer steps, down to 40.
  *
+ * Windows of machines (reserved.h) begin and end as they stand; who is told to go when one begins is not played.
+ *
  * Who makes room for whom is preempt_plan's choice at each of these moments (preempt.h): an attempt that must go ends after its
  * grace, and its job waits again, with what its last checkpoint of now had not saved before it. Who waits for other jobs
  * (ahead_need) is ready when they have begun or ended; all that runs is taken to complete.
@@ -22,18 +24,27 @@ enum { AHEAD_STEPS_MAX = 400, AHEAD_LOOKS_MAX = 400000000 };
 /* Whether an attempt of the job may be told to make room, and how: of its class, and what it went through before. */
 struct ahead_leave { bool may; int64_t grace_s, min_runtime_s, preempted; };
 
-/* What holds room now. machine: index into nodes; AHEAD_NONE: one that takes nothing new, which `where` tells. */
+/* What holds room now, once for all its machines. machine: index into nodes; AHEAD_NONE: one that takes nothing new, which
+ * `where` tells. */
 struct ahead_live {
     size_t machine;
     const struct snap_node *where;      /* for rules: its zone and flavor */
-    struct snap_job job;                /* what it holds; tenant is filled */
+    struct snap_job job;                /* what it holds on one machine; tenant is filled */
     uint64_t devices;
     int64_t ends_us;
     int64_t began_us, saved_us;         /* since when; its last checkpoint, 0: none */
     struct ahead_leave leave;
     bool is_leaving;                    /* it has been told to go by ends_us */
     struct uuid leaves_for;             /* for this job */
+    const struct seat_of *more;         /* of a job on several machines: those behind the first; node as `machine` */
+    size_t nmore;
 };
+
+/* Where it is, from the first machine on. */
+static inline struct seat_of ahead_seat(const struct ahead_live *l, size_t k)
+{
+    return k ? l->more[k - 1] : (struct seat_of){ l->machine, l->devices };
+}
 
 /* A job that another waits for, by its index in base.jobs; from base.jobs.n on one of live; AHEAD_NONE: it is not known here, and
  * that moment does not come. begun: when it has begun, else when it has ended well. */
@@ -59,7 +70,7 @@ struct ahead_in {
 
 struct ahead_start {
     size_t job;                         /* of base.jobs; from base.jobs.n on one of live that was sent away and starts again */
-    size_t machine;                     /* of the base */
+    size_t machine;                     /* of the base; the first of several */
     uint64_t devices;
     int64_t at_us, ends_us;
     /* What ended just then on that machine, else of the same tenant: below nlive one of live, from there on one of starts.

@@ -15,7 +15,7 @@ struct fate {
 
 struct run {
     const struct ahead_in *in;
-    struct arena *scratch;
+    struct arena *scratch, *keep;       /* of this moment; of the run */
     struct held *held;                  /* live, then starts */
     size_t nheld, held_max;
     size_t njobs;                       /* waiting ones, then live ones */

@@ -6,15 +6,19 @@
 
 enum { SECOND_US = 1000000, MILLI_US = 1000 };
 
-static struct snap_holder holder_of(const struct run *r, const struct held *h, int64_t at_us)
+/* On its machine k. */
+static struct snap_holder holder_of(const struct run *r, const struct held *h, size_t k, int64_t at_us)
 {
+    const struct seat_of seat = ahead_seat(&h->l, k);
+    const int64_t all = h->l.nmore ? (int64_t)h->l.nmore + 1 : 0;
     const struct snap_job *j = &h->l.job;
     const struct ask a = snap_job_ask(j);
     const int64_t ran_us = at_us > h->l.began_us ? at_us - h->l.began_us : 0;
     const int64_t lost_us = h->l.saved_us > h->l.began_us && h->l.saved_us < at_us ? at_us - h->l.saved_us : ran_us;
     return (struct snap_holder){ .tenant_id = j->tenant_id, .job_id = j->job_id, .attempt_id = j->job_id,
-        .node_id = r->in->base.nodes.items[h->l.machine].node_id, .slots = j->slots, .gpus = j->gpus, .cpu_milli = a.cpu_milli,
-        .memory_bytes = a.memory_bytes, .gpu_milli = a.gpu_milli, .devices = (int64_t)h->l.devices,
+        .node_id = r->in->base.nodes.items[seat.node].node_id, .slots = j->slots, .gpus = j->gpus, .cpu_milli = a.cpu_milli,
+        .memory_bytes = a.memory_bytes, .gpu_milli = a.gpu_milli, .devices = (int64_t)seat.devices, .rank = (int64_t)k,
+        .all_slots = all * j->slots, .all_gpus = (int32_t)all * (int32_t)j->gpus,
         .class_value = j->class_value, .priority = j->priority, .grace_s = h->l.leave.grace_s,
         .min_runtime_s = h->l.leave.min_runtime_s, .ran_ms = ran_us / MILLI_US, .lost_ms = lost_us / MILLI_US,
         .preempted = h->l.leave.preempted, .is_leaving = h->l.is_leaving, .leaves_for = h->l.leaves_for,
@@ -57,13 +61,17 @@ void ahead_make_room(struct run *r, struct plan *p, int64_t at_us, struct ahead 
     size_t n = 0;
     if (!wants_room(p))
         return;
-    size_t *held_of = ARENA_ARRAY(r->scratch, size_t, r->nheld + 1);
-    struct holders h = { ARENA_ARRAY(r->scratch, struct snap_holder, r->nheld + 1), 0 };
     for (size_t i = 0; i < r->nheld; i++)
-        if (may_hold(&r->held[i])) {
-            h.items[n] = holder_of(r, &r->held[i], at_us);
-            held_of[n++] = i;
-        }
+        n += 1 + r->held[i].l.nmore;
+    size_t *held_of = ARENA_ARRAY(r->scratch, size_t, n + 1);
+    struct holders h = { ARENA_ARRAY(r->scratch, struct snap_holder, n + 1), 0 };
+    n = 0;
+    for (size_t i = 0; i < r->nheld; i++)
+        for (size_t k = 0; may_hold(&r->held[i]) && k <= r->held[i].l.nmore; k++)
+            if (ahead_seat(&r->held[i].l, k).node != AHEAD_NONE) {
+                h.items[n] = holder_of(r, &r->held[i], k, at_us);
+                held_of[n++] = i;
+            }
     h.n = n;
     if (!n)
         return;

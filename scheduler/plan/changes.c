@@ -174,16 +174,22 @@ static void try_number(struct trial *t, int what, int64_t *value, int64_t limit,
     *value = from;
 }
 
+/* On all its machines. */
+static int64_t of_all(const struct snap_job *j, bool of_gpus)
+{
+    return snap_job_nodes(j) * (of_gpus ? j->gpus : j->slots);
+}
+
 /* Room for all that the tenant has waiting. */
 static int64_t wanted(const struct trial *t, bool of_gpus)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < t->in.base.jobs.n; i++)
         if (t->in.base.jobs.items[i].tenant == t->j->tenant)
-            sum += of_gpus ? t->in.base.jobs.items[i].gpus : t->in.base.jobs.items[i].slots;
+            sum += of_all(&t->in.base.jobs.items[i], of_gpus);
     for (size_t i = 0; i < t->in.nlive; i++)
         if (t->in.live[i].job.tenant == t->j->tenant)
-            sum += of_gpus ? t->in.live[i].job.gpus : t->in.live[i].job.slots;
+            sum += of_all(&t->in.live[i].job, of_gpus);
     return sum;
 }
 

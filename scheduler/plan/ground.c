@@ -8,6 +8,8 @@ static void free_fleet(void *f)
     fleet_free(f);
 }
 
+enum { KEPT_GROUPS = GROUPS_MAX / 4 };
+
 static int group_of(struct ground *g, const struct snapshot *s, size_t node)
 {
     const struct snap_node *n = &s->nodes.items[node];
@@ -18,8 +20,10 @@ static int group_of(struct ground *g, const struct snapshot *s, size_t node)
             (!g->kinds || g->kinds[g->group_node[i]] == g->kinds[node]))
             return (int)i;
     }
-    if (g->ngroups == GROUPS_MAX)
+    const bool is_kept = g->kinds && g->kinds[node];
+    if (g->ngroups == GROUPS_MAX || (is_kept && g->nkept == KEPT_GROUPS))
         return -1;
+    g->nkept += is_kept;
     g->group_node[g->ngroups] = node;
     return (int)g->ngroups++;
 }
@@ -51,16 +55,25 @@ void ground_init(struct ground *g, const struct snapshot *s, struct arena *a)
     bool has_gpu = false, learned = s->workload && workload_epoch(s->workload);
     *g = (struct ground){ .kinds = reserved_kinds(s, a) };
     for (size_t i = 0; i < s->nodes.n; i++) {
-        if (!is_holdable(&s->nodes.items[i]) || group_of(g, s, i) < 0)
+        if (!is_holdable(&s->nodes.items[i]))
             return;
+        if (group_of(g, s, i) < 0) {
+            if (!g->kinds || !g->kinds[i])
+                return;
+            g->is_out = g->is_out ? g->is_out : ARENA_ARRAY(a, bool, s->nodes.n);
+            g->is_out[i] = true;
+        }
         has_gpu |= s->nodes.items[i].gpus > 0;
     }
     g->fleet = fleet_new(has_gpu && learned ? SCORE_DEFAULT : SCORE_BESTFIT, s->workload, 1);
     arena_defer(a, free_fleet, g->fleet);
     for (size_t i = 0; i < s->nodes.n; i++) {
         const struct snap_node *n = &s->nodes.items[i];
-        int group = group_of(g, s, i);
+        const bool is_out = g->is_out && g->is_out[i];
+        const int group = is_out ? 0 : group_of(g, s, i);
         struct room all = room_of(n, group, true), free = room_of(n, group, false);
+        if (is_out)
+            free = (struct room){ .gpus = free.gpus, .group = free.group };
         (void)fleet_add(g->fleet, &all, &free);     /* its number is i */
     }
 }
@@ -73,6 +86,8 @@ bool ground_place(struct ground *g, const struct ask *a, struct seat *ret)
 bool ground_take(struct ground *g, const struct snapshot *s, const struct ask *a, const struct seat *seat)
 {
     struct ask own = *a;
+    if (g->is_out && g->is_out[seat->machine])
+        return true;                    /* the snapshot alone knows what is free there */
     const int group = group_of(g, s, seat->machine);
     if (group < 0)
         return false;

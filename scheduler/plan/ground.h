@@ -4,6 +4,8 @@
  * Machines of one zone, pool, flavor, model of GPU and windows are a group: where a job may go is decided by group, once, not by
  * machine. The policy is the default one once it has futures to play (snapshot.workload, and a machine with a GPU), best fit
  * before.
+ * Where machines with windows make more than KEPT_GROUPS groups, those of further ones stay out of the fleet, and are looked
+ * at one by one (sight.h) by who finds nothing in it.
  * A snapshot that a fleet cannot hold (a machine with more than MACHINE_GPUS_MAX GPUs, more than GROUPS_MAX groups) has no
  * ground.
  * Memory: the arena's; the fleet ends with it. */
@@ -16,6 +18,8 @@ struct ground {
     size_t group_node[GROUPS_MAX];      /* one machine of each group, by index into the snapshot */
     unsigned ngroups;
     const uint32_t *kinds;              /* by machine: reserved_kinds */
+    unsigned nkept;                     /* groups of machines with windows */
+    bool *is_out;                       /* by machine: it has windows, and the fleet has nothing of it. NULL: none */
 };
 
 /* After snapshot_fill. */

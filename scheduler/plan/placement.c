@@ -165,9 +165,10 @@ static bool find(struct planner *p, const struct snap_tenant *t, const struct sn
         ret->devices = seat.devices;
         return true;
     }
-    size_t none;
-    (void)sight_search(p->s, t, j, &none, see);  /* it sees what the fleet saw, and finds nothing */
-    return false;
+    if (!sight_search(p->s, t, j, &ret->node, see) || !g->is_out)
+        return false;                   /* it sees what the fleet saw, and finds nothing */
+    ret->devices = devices_pick(&p->s->nodes.items[ret->node].devices, a.gpus, a.gpu_milli);
+    return g->is_out[ret->node];
 }
 
 /* What was placed has come: the plans after this one expect more of its kind, on whatever machines. */

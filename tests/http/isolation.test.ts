@@ -19,7 +19,7 @@ const routes: Operation[] = operations(doc).filter((op) => !isWorkerRoute(op) &&
 const hasId = (op: Operation): boolean => /\{[a-z_]+_id\}|\{name\}/.test(op.path);
 /** Machines, zones, roots, priority classes and tenants as such are the platform's: whoever may see them sees the same ones. */
 const isShared = (op: Operation): boolean =>
-  /^\/v1\/(nodes|zones|join-tokens|tenants|pools|prices|classes|break-glass)/.test(op.path);
+  /^\/v1\/(nodes|zones|join-tokens|tenants|pools|prices|classes|reservations|break-glass)/.test(op.path);
 
 const withId = routes.filter((op) => hasId(op));
 

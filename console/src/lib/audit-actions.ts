@@ -100,6 +100,7 @@ project.revoke
 project.update
 queue.set
 quota.set
+reservation.set
 residency.deny
 role_binding.create
 role_binding.revoke

@@ -14,6 +14,7 @@ import { Page } from '../../ui/page.tsx';
 import { Answer } from '../../ui/states.tsx';
 import { NodeActs } from './acts.tsx';
 import { Certificate, ShareLine, Skew, usePlatformVersion } from './bits.tsx';
+import { ReservationTable } from './Reservations.tsx';
 import { NodeWork } from './Work.tsx';
 import './fleet.css';
 
@@ -81,6 +82,12 @@ export function NodeDetail() {
               <>
                 <h2 className="block">{t('workers.work')}</h2>
                 <NodeWork id={n.node_id!} />
+              </>
+            )}
+            {can('reservation:read') && (
+              <>
+                <h2 className="block">{t('reserve.of')}</h2>
+                <ReservationTable node={n.node_id!} />
               </>
             )}
             {can('node:manage') && (

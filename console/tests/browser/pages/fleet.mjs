@@ -8,6 +8,13 @@ import { PASSWORD } from '../platform.mjs';
 export async function seed(t) {
   t.ids.node = (await t.platform('GET', '/v1/nodes')).data[0].node_id;
   await t.platform('POST', '/v1/join-tokens', { zone: t.ids.zone, pool: 'default', node_name: 'gpu-7', uses: 1 });
+  await t.platform('POST', '/v1/reservations', {
+    purpose: 'maintenance',
+    nodes: [t.ids.node],
+    from_at: new Date(Date.now() + 20 * 86_400_000).toISOString(),
+    until_at: new Date(Date.now() + 20.5 * 86_400_000).toISOString(),
+    reason: 'new fans',
+  });
   const { zones } = JSON.parse(readFileSync(join(t.root, 'deploy/zones.example.json'), 'utf8'));
   const there = (await t.platform('GET', '/v1/zones')).data.map((z) => z.code);
   for (const z of [
@@ -57,6 +64,14 @@ export default [
     as: 'operator',
     wait: '.pairs',
     act: button(/^(Drain|تفريغ)$/),
+  },
+  { name: 'reservations', path: '/reservations', as: 'operator', wait: 'tbody tr' },
+  {
+    name: 'reservation-new',
+    path: '/reservations',
+    as: 'operator',
+    wait: 'tbody tr',
+    act: button(/^(Reserve nodes|حجز أجهزة)$/),
   },
   { name: 'join', path: '/workers/join', as: 'operator', wait: 'tbody tr' },
   {

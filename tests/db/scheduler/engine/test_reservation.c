@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_reservation.c - machines are kept for a time: by name or by zone and flavor, never twice; plans keep off them, plans that
- * were made before too; when it begins, who may be sent away is, and machines for maintenance are drained until it ends. */
+ * were made before too. */
 #include "tests/db/scheduler/fixture.h"
-#include "core/db/run_tx.h"
-#include "scheduler/duty/reservations.h"
 #include "scheduler/engine/reservation.h"
-#include "scheduler/evict.h"
 #include "scheduler/mirror/snapshot.h"
 #include "scheduler/plan/placement.h"
 #include "scheduler/plan_apply.h"
@@ -77,16 +74,6 @@ static void drop(struct uuid id)
     OK(reservation_remove(&w, id, &was, e));
     OK(db_commit(w.tx, e));
     arena_free(w.arena);
-}
-
-static void leader_looks(void)
-{
-    struct arena *a = arena_new(64 << 20);
-    struct work w = { .app = &f.scheduler, .arena = a, .now_us = clock_wall_us(&clock_system) };
-    struct slice told;
-    OK(RUN_SYSTEM(&w, f.scheduler.pool, 0, reservations_pass(&w, e), e));
-    OK(RUN_SYSTEM(&w, f.scheduler.pool, 0, evict_windows(&w, &told, e), e));
-    arena_free(a);
 }
 
 static void what_others_have_is_refused_with_the_sum(void **state)
@@ -228,79 +215,6 @@ static void a_plan_from_before_gives_none_of_them(void **state)
     arena_free(w.arena);
 }
 
-static int64_t draining(void)
-{
-    return fixture_count(&f, "SELECT count(*) FROM node WHERE state = 'DRAINING'");
-}
-
-static void maintenance_drains_sends_away_and_gives_back(void **state)
-{
-    (void)state;
-    struct uuid jobs[3];
-    struct lease_grant g[3];
-    fixture_exec(&f, "INSERT INTO priority_class (class, value, preemptible, grace_s) VALUES ('firm', 1, false, 0)");
-    submit(&f, f.tenant_a, 3, 4, 3, jobs);
-    assert_int_equal(plan(&f), 3);
-    for (size_t i = 0; i < MACHINES; i++) {
-        assert_int_equal(take(&f, &m[i], 1, &g[i]), 1);
-        assert_int_equal(tell(&f, &m[i], &g[i], 1, LE_START, NULL), 1);
-    }
-    char text[UUID_TEXT];
-    uuid_text(g[1].job_id, text);
-    fixture_exec(&f, "UPDATE job SET class = 'firm' WHERE job_id = '%s'", text);
-    struct str two[2] = { STR("w1"), STR("w2") };
-    struct reservation_create in = some(0, 1, 3);
-    in.zone = in.flavor = STR_NULL;
-    in.nodes = (struct slice){ two, 2 };
-    const struct uuid id = make(in);
-    leader_looks();
-    assert_int_equal(draining(), 0);            /* it has not begun */
-    fixture_exec(&f, "UPDATE reservation SET from_at = now() - interval '1 second'");
-    leader_looks();
-    leader_looks();                             /* once is enough */
-    assert_int_equal(draining(), 2);
-    assert_string_equal(state_of(&f, g[0].job_id), "PREEMPTING");
-    assert_string_equal(state_of(&f, g[1].job_id), "RUNNING");      /* its class may not be sent away */
-    assert_string_equal(state_of(&f, g[2].job_id), "RUNNING");
-    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job WHERE message = 'its machine is kept for maintenance'"), 1);
-    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM audit_event WHERE convert_from(body, 'UTF8') LIKE '%%rsv\\_%%'"), 2);
-    fixture_exec(&f, "UPDATE node SET reason = 'the fan is broken' WHERE name = 'w2'");        /* a person says more */
-    drop(id);
-    leader_looks();
-    assert_int_equal(draining(), 1);
-    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM node WHERE name = 'w1' AND state = 'READY' AND NOT is_drained"), 1);
-    fixture_check(&f);
-    for (size_t i = 0; i < MACHINES; i++)
-        tell(&f, &m[i], &g[i], 1, i ? LE_SUCCEED : LE_PREEMPT, NULL);
-    fixture_exec(&f, "UPDATE node SET state = 'READY'");
-}
-
-static void whom_it_is_for_stays_when_it_begins(void **state)
-{
-    (void)state;
-    struct lease_grant g;
-    struct uuid own;
-    struct reservation_create in = some(3, 0, 1);
-    in.purpose = RESERVE_TENANT;
-    in.tenant_id = f.tenant_b;
-    submit(&f, f.tenant_b, 1, 4, 3, &own);
-    assert_int_equal(plan(&f), 1);
-    size_t at = 0;
-    while (at < MACHINES && !take(&f, &m[at], 1, &g))
-        at++;
-    assert_int_equal(tell(&f, &m[at], &g, 1, LE_START, NULL), 1);
-    (void)make(in);
-    leader_looks();
-    assert_string_equal(state_of(&f, own), "RUNNING");
-    assert_int_equal(draining(), 0);            /* only maintenance drains */
-    char text[UUID_TEXT];
-    uuid_text(f.tenant_a, text);
-    fixture_exec(&f, "UPDATE reservation SET for_tenant = '%s'", text);
-    leader_looks();
-    assert_string_equal(state_of(&f, own), "PREEMPTING");
-    tell(&f, &m[at], &g, 1, LE_PREEMPT, NULL);
-}
-
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, fresh, done)
@@ -309,8 +223,6 @@ int main(void)
         T(what_makes_no_sense_is_refused),
         T(a_plan_keeps_off_what_is_kept_for_others),
         T(a_plan_from_before_gives_none_of_them),
-        T(maintenance_drains_sends_away_and_gives_back),
-        T(whom_it_is_for_stays_when_it_begins),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

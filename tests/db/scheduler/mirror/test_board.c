@@ -55,6 +55,54 @@ static void others_are_there_and_cannot_be_told(void **state)
         cancel_job(&f, f.tenant_b, others[i]);
 }
 
+/* A job on two machines is one that runs, on both, and a waiting one wants as many; windows are told under aliases. */
+static void a_job_on_two_machines_is_one(void **state)
+{
+    (void)state;
+    static struct machine left, right;
+    struct uuid id, next;
+    struct work w;
+    char text[UUID_TEXT];
+    fixture_end_all(&f);
+    machine_up(&f, &left, "ae-auh-1", "left", 4, 0);
+    machine_up(&f, &right, "ae-auh-1", "right", 4, 0);
+    fixture_exec(&f, "UPDATE node SET gangs = true WHERE slots = 4");
+    assert_int_equal(submit(&f, f.tenant_b, 1, 3, 3, &id), 1);
+    uuid_text(id, text);
+    fixture_exec(&f, "UPDATE job SET nodes = 2, zone = 'ae-auh-1' WHERE job_id = '%s'", text);
+    assert_int_equal(plan(&f), 1);
+    assert_int_equal(submit(&f, f.tenant_b, 1, 3, 3, &next), 1);
+    uuid_text(next, text);
+    fixture_exec(&f, "UPDATE job SET nodes = 2, max_runtime_s = 3600 WHERE job_id = '%s'", text);
+    uuid_text(f.tenant_b, text);
+    fixture_exec(&f, "WITH r AS (INSERT INTO reservation (reservation_id, purpose, for_tenant, from_at, until_at) VALUES"
+                     " (gen_random_uuid(), 'tenant', '%s', now(), now() + interval '2 hours') RETURNING reservation_id)"
+                     " INSERT INTO reservation_machine SELECT r.reservation_id, n.node_id FROM r, node n"
+                     " WHERE n.name = 'left'", text);
+    const struct board b = board_of(f.tenant_b, &w);
+    assert_int_equal(b.in.nlive, 1);
+    const struct ahead_live *l = &b.in.live[0];
+    assert_int_equal(l->nmore, 1);
+    assert_int_equal(l->job.slots, 3);
+    assert_int_equal(snap_job_nodes(&l->job), 2);
+    assert_true(l->machine != AHEAD_NONE && l->more[0].node != AHEAD_NONE && l->machine != l->more[0].node);
+    assert_int_equal(b.in.base.jobs.n, 1);
+    assert_int_equal(snap_job_nodes(&b.in.base.jobs.items[0]), 2);
+    assert_int_equal(b.in.base.reserved.n, 1);
+    const struct reserved *r = b.in.base.reserved.items;
+    bool found = false;
+    for (size_t i = 0; i < b.in.base.nodes.n; i++)
+        found |= uuid_eq(b.in.base.nodes.items[i].node_id, r->node_id) && b.in.base.nodes.items[i].gangs;
+    assert_true(found && reserved_is_for(r, &b.in.base.jobs.items[0]) && !uuid_eq(r->tenant_id, f.tenant_b));
+    struct ahead x;
+    ahead_run(&b.in, w.arena, &x);
+    assert_int_equal(x.starts.n, 1);            /* when the first has ended, on the same two */
+    assert_true(x.starts.items[0].at_us > b.in.now_us);
+    fixture_reader_done(&w);
+    cancel_job(&f, f.tenant_b, next);
+    fixture_exec(&f, "DELETE FROM reservation");
+}
+
 static void an_end_is_known_from_its_like(void **state)
 {
     (void)state;
@@ -208,6 +256,7 @@ int main(void)
                                         cmocka_unit_test(an_end_is_known_from_its_like),
                                         cmocka_unit_test(the_next_plan_does_what_is_said),
                                         cmocka_unit_test(a_stopped_queue_is_known),
-                                        cmocka_unit_test(what_was_not_read_is_told) };
+                                        cmocka_unit_test(what_was_not_read_is_told),
+                                        cmocka_unit_test(a_job_on_two_machines_is_one) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -185,12 +185,77 @@ static void what_is_said_before_comes_true(void **state)
     assert_true(compared > 100);
 }
 
+/* Two machines with eight slots; a job on both waits until the later of them is free, and is one start. */
+static void a_job_on_two_machines_starts_when_both_are_free(void **state)
+{
+    (void)state;
+    static struct world x;
+    struct arena *a = arena_new(64 << 20);
+    struct ahead r;
+    world_init(&x, 2, 8, 0, 1);
+    x.nodes[0].gangs = x.nodes[1].gangs = true;
+    live_add(&x, 0, 0, 8, 0, 0, NOW_S + 100);
+    live_add(&x, 1, 0, 8, 0, 0, NOW_S + 300);
+    wait_add(&x, 0, 6, 0, 50)->nodes = 2;
+    wait_add(&x, 0, 5, 0, 50);          /* beside it there is no room for this one on either machine, but before it is */
+    ahead_run(&x.in, a, &r);
+    assert_int_equal(r.starts.n, 2);
+    assert_int_equal(start_of(&r, 1)->at_us, (NOW_S + 100) * SEC);
+    assert_int_equal(start_of(&r, 0)->at_us, (NOW_S + 300) * SEC);
+    assert_int_equal(start_of(&r, 0)->ends_us, (NOW_S + 350) * SEC);
+    arena_free(a);
+}
+
+/* One that runs on both leaves both, and its tenant's limit counts it twice. */
+static void what_runs_on_two_machines_holds_both(void **state)
+{
+    (void)state;
+    static struct world x;
+    struct arena *a = arena_new(64 << 20);
+    struct seat_of second = { 1, 0 };
+    struct ahead r;
+    world_init(&x, 2, 8, 0, 2);
+    live_add(&x, 0, 0, 6, 0, 0, NOW_S + 100);
+    x.live[0].more = &second;
+    x.live[0].nmore = 1;
+    x.tenants[0].slots_limit = 12;
+    wait_add(&x, 1, 4, 0, 50);
+    wait_add(&x, 0, 1, 0, 50);
+    ahead_run(&x.in, a, &r);
+    assert_int_equal(start_of(&r, 0)->at_us, (NOW_S + 100) * SEC);
+    assert_int_equal(start_of(&r, 1)->at_us, (NOW_S + 100) * SEC);
+    arena_free(a);
+}
+
+/* Kept for maintenance from 200 s to 500 s: the short one ends before, the long one starts behind it. */
+static void windows_come_and_go(void **state)
+{
+    (void)state;
+    static struct world x;
+    struct arena *a = arena_new(64 << 20);
+    struct reserved w = { .node_id = id_of(1, 0), .from_us = (NOW_S + 200) * SEC, .until_us = (NOW_S + 500) * SEC };
+    struct ahead r;
+    world_init(&x, 1, 8, 0, 1);
+    x.in.base.reserved.items = &w;
+    x.in.base.reserved.n = 1;
+    wait_add(&x, 0, 4, 0, 50)->max_runtime_s = 100;
+    wait_add(&x, 0, 4, 0, 50)->max_runtime_s = 1000;
+    ahead_run(&x.in, a, &r);
+    assert_int_equal(start_of(&r, 0)->at_us, NOW_S * SEC);
+    assert_int_equal(start_of(&r, 1)->at_us, (NOW_S + 500) * SEC);
+    assert_true(str_eq_c(r.why[1].reason, "Reserved"));
+    arena_free(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(each_starts_when_its_room_ends),
                                         cmocka_unit_test(devices_and_quotas_hold_others_up),
                                             cmocka_unit_test(many_shares_of_gpus_fit), cmocka_unit_test(rules_free_what_ends),
                                         cmocka_unit_test(its_own_time_comes_first),
-                                            cmocka_unit_test(what_is_said_before_comes_true) };
+                                            cmocka_unit_test(what_is_said_before_comes_true),
+                                        cmocka_unit_test(a_job_on_two_machines_starts_when_both_are_free),
+                                        cmocka_unit_test(what_runs_on_two_machines_holds_both),
+                                        cmocka_unit_test(windows_come_and_go) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

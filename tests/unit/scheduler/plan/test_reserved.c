@@ -10,11 +10,12 @@
 
 #include "scheduler/plan/bookings.h"
 #include "scheduler/plan/explain.h"
+#include "scheduler/plan/ground.h"
 #include "scheduler/plan/placement.h"
 
 #define S ((int64_t)1000000)
 #define NOW (1000000000 * S)
-enum { NODES = 12, TENANTS = 3, JOBS = 40, WINDOWS = 3 };
+enum { NODES = 12, NODES_MOST = 160, TENANTS = 3, JOBS = 40, WINDOWS = 3 };
 
 static struct str zone = { "z", 1 };
 static uint64_t seed;
@@ -34,10 +35,10 @@ static struct uuid id_of(int kind, int64_t n)
 }
 
 struct world {
-    struct snap_node nodes[NODES];
+    struct snap_node nodes[NODES_MOST];
     struct snap_tenant tenants[TENANTS];
     struct snap_job jobs[JOBS];
-    struct reserved windows[NODES * WINDOWS];
+    struct reserved windows[NODES_MOST * WINDOWS];
     struct snapshot s;
 };
 
@@ -141,11 +142,11 @@ static bool is_clear(const struct world *w, struct uuid node, const struct snap_
     return true;
 }
 
-static void random_world(struct world *w, uint64_t of, bool in_order)
+static void random_world(struct world *w, uint64_t of, bool in_order, size_t nodes)
 {
     seed = of;
-    world_of(w, NODES, JOBS);
-    for (int64_t i = 0; i < NODES; i++) {
+    world_of(w, nodes, JOBS);
+    for (int64_t i = 0; i < (int64_t)nodes; i++) {
         int64_t at = pick(2) ? -pick(300) : pick(4000);
         for (int64_t k = pick(WINDOWS + 1); k > 0; k--) {
             const int64_t len = 1 + pick(2000);
@@ -162,10 +163,10 @@ static void random_world(struct world *w, uint64_t of, bool in_order)
         w->jobs[i].nodes = pick(8) ? 0 : 2;
         w->jobs[i].shape = i;
     }
-    for (size_t i = 0; !in_order && i < NODES / 2; i++) {   /* machines need not stand by their ids */
+    for (size_t i = 0; !in_order && i < nodes / 2; i++) {   /* machines need not stand by their ids */
         const struct snap_node n = w->nodes[i];
-        w->nodes[i] = w->nodes[NODES - 1 - i];
-        w->nodes[NODES - 1 - i] = n;
+        w->nodes[i] = w->nodes[nodes - 1 - i];
+        w->nodes[nodes - 1 - i] = n;
     }
 }
 
@@ -184,7 +185,7 @@ static size_t plan_and_check(struct world *w, struct arena *a)
         const struct snap_job *j = &w->jobs[p.waits.items[i].job];
         const struct ask ask = snap_job_ask(j);
         bool fits = false, is_free = false;
-        for (size_t k = 0; k < NODES; k++) {
+        for (size_t k = 0; k < w->s.nodes.n; k++) {
             is_free |= snap_node_fits(&w->nodes[k], &ask);
             fits |= snap_node_fits(&w->nodes[k], &ask) && is_clear(w, w->nodes[k].node_id, j);
         }
@@ -204,7 +205,7 @@ static void no_plan_breaks_a_window_and_none_wastes_a_machine(void **state)
     for (uint64_t i = 1; i <= 2000; i++) {
         struct arena *a = arena_new(64 << 20);
         struct world w;
-        random_world(&w, i, i % 2);
+        random_world(&w, i, i % 2, NODES);
         if (i % 3 == 0)
             for (size_t k = 0; k < NODES; k++)
                 w.nodes[k].gpus = w.nodes[k].free_gpus = 17;    /* more than a fleet has place for */
@@ -214,6 +215,34 @@ static void no_plan_breaks_a_window_and_none_wastes_a_machine(void **state)
         arena_free(a);
     }
     assert_true(placed > 20000 && waited > 20000);
+}
+
+/* More kinds of windows than the fleet takes: the rest is looked at one by one, with the same promises. */
+static void many_kinds_of_windows_break_none(void **state)
+{
+    (void)state;
+    size_t outside = 0, placed = 0;
+    static struct world w;
+    for (uint64_t i = 1; i <= 40; i++) {
+        struct arena *a = arena_new(64 << 20);
+        random_world(&w, i, i % 2, NODES_MOST);
+        for (size_t k = 0; k < JOBS; k++) {
+            w.jobs[k].max_runtime_s = 100 * (int64_t)(k + 1);
+            w.jobs[k].slots = 3 + pick(2);
+        }
+        for (size_t k = 0; k < NODES_MOST / 2; k++)     /* few machines are left for many */
+            w.nodes[2 * k].free_slots = 2;
+        struct ground g;
+        snapshot_link(&w.s);
+        snapshot_fill(&w.s);
+        ground_init(&g, &w.s, a);
+        assert_non_null(g.fleet);
+        for (size_t k = 0; g.is_out && k < NODES_MOST; k++)
+            outside += g.is_out[k];
+        placed += plan_and_check(&w, a);
+        arena_free(a);
+    }
+    assert_true(outside > 400 && placed > 400);
 }
 
 static void machines_that_differ_to_no_job_are_alike(void **state)
@@ -277,6 +306,7 @@ int main(void)
         T(one_without_a_bound_stays_away_inside_the_horizon),
         T(an_own_window_does_not_hide_the_one_behind_it),
         T(no_plan_breaks_a_window_and_none_wastes_a_machine),
+        T(many_kinds_of_windows_break_none),
         T(machines_that_differ_to_no_job_are_alike),
         T(it_is_told_for_whom_and_until_when_and_no_name),
     };
