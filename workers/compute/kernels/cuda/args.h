@@ -163,6 +163,7 @@ struct product_args {
     size_t m, n, k, a_row, a_col, b_row, b_col, out_stride, batch, a_batch, b_batch, out_batch;
     bool accumulate, relu;
 };
+/* product_wide takes the same: addresses at 16 bytes, strides and extents along memory multiples of four. */
 struct product_narrow_args {    /* a and b are bf16, out is where is_narrow; batches as there */
     struct product_args p;
     bool is_narrow;

@@ -28,7 +28,8 @@ static void matmul(struct backend_ctx *c, const struct op_call *o)
     struct product_args p = product_of(o, &a, &b, &out);
     ASSERT(!o->in[2] == !(o->attr.flags & MM_BIAS));
     p.bias = o->in[2] ? at(o->in[2]) : NULL;
-    cuda_launch(c, KERNEL_OF(o, product), over(p.m, TILE), over(p.n, TILE), 1, &p);
+    if (o->attr.flags & OP_BF16 || !cuda_wide(c, &p))
+        cuda_launch(c, KERNEL_OF(o, product), over(p.m, TILE), over(p.n, TILE), 1, &p);
 }
 
 /* Factors that are bf16 in memory; the result is fp32 or bf16. */
@@ -91,7 +92,8 @@ static void bmm(struct backend_ctx *c, const struct op_call *o)
     if (cuda_lt_bmm(c, o))
         return;
     const struct product_args p = bmm_of(o);
-    cuda_launch(c, KERNEL_product, over(p.m, TILE), over(p.n, TILE), p.batch, &p);
+    if (!cuda_wide(c, &p))
+        cuda_launch(c, KERNEL_product, over(p.m, TILE), over(p.n, TILE), p.batch, &p);
 }
 
 static void bmm_narrow(struct backend_ctx *c, const struct op_call *o)

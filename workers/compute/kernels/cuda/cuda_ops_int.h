@@ -75,6 +75,9 @@ void cuda_cells(struct backend_ctx *c, enum cell_fn fn, const struct mat *x, con
  * launched. */
 bool cuda_strip(struct backend_ctx *c, const struct product_args *p, bool is_narrow);
 
+/* The product of fp32 tensors by wide tiles, with the simple kernel's bits; false as above. */
+bool cuda_wide(struct backend_ctx *c, const struct product_args *p);
+
 /* An operation says what it touches before it launches, and ends. */
 #define CUDA_DEFINE(NAME, name, type)                                           \
     static void k_##name(struct backend_ctx *c, const struct op_call *o)        \

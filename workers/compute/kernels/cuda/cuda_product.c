@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuda_product.c - products of bf16 tensors by the project's own tiles, where the shape allows it (strip_int.h).
+/* cuda_product.c - which of the project's own tiles makes a product: strips of bf16 tensors (strip_int.h), wide tiles of fp32
+ * (product_wide.cu), where the shape allows it. Wide tiles have the bits of the simple kernel.
  *
  * The depth is cut where both factors lie across it, as those of a weight's gradient do: there it is the batch itself, and a
  * small matrix over many rows would give most of a card nothing to do. Into how many parts says the shape alone, for any card.
@@ -8,6 +9,7 @@
 #include "workers/compute/kernels/cuda/cuda_ops_int.h"
 
 enum { SIDE = 128, DEPTH = 64, PARTS_MAX = 16, PART_LEAST = 8 * DEPTH };
+enum { WIDE_LEAST = 100 };          /* tiles below which four times as many small ones keep a card busier */
 enum { STRIDE_END = 1 << 27 };      /* 16 of them are counted in 32 bits */
 
 static bool is_eight(size_t n) { return n % 8 == 0; }
@@ -85,5 +87,19 @@ bool cuda_strip(struct backend_ctx *c, const struct product_args *p, bool is_nar
         cut(c, &a, parts, is_hopper);
     else if (!is_hopper || !cuda_hopper_product(c, a_across, b_across, &a, 1))
         cuda_strip_launch(c, a_across, b_across, &a, 1, p->batch);
+    return true;
+}
+
+static bool is_four(size_t n) { return n % 4 == 0; }
+
+bool cuda_wide(struct backend_ctx *c, const struct product_args *p)
+{
+    bool a_across = p->a_col != 1, b_across = p->b_row != 1;
+    size_t tiles = over(p->m, SIDE) * over(p->n, SIDE) * p->batch;
+    if (tiles < WIDE_LEAST || p->m > INT32_MAX || p->n > INT32_MAX || !is_at_16(p->a) || !is_at_16(p->b)
+        || !is_four(a_across ? p->a_col : p->a_row) || !is_four(b_across ? p->b_row : p->b_col) || !is_four(p->a_batch)
+        || !is_four(p->b_batch) || !is_four(a_across ? p->m : p->k) || !is_four(b_across ? p->n : p->k))
+        return false;
+    cuda_launch(c, KERNEL_product_wide, over(p->m, SIDE), over(p->n, SIDE), p->batch, p);
     return true;
 }

@@ -231,7 +231,8 @@ GPU_CALL void hopper_put(const struct product_strip_args *a, struct hopper_sums 
 /* The tiles of a block. Nobody reads shared memory when the first copies of the next tile go there. */
 GPU_CALL void hopper_run(const struct product_strip_args *a, uint32_t count, uint32_t step, bool a_across, bool b_across)
 {
-    GPU_DYNAMIC(uint16_t, room);
+    GPU_DYNAMIC(unsigned char, all);            /* 1,024 bytes more than the stages, should it not begin at a multiple of them */
+    uint16_t *room = (uint16_t *)(void *)(all + (1024 - (GPU_SHARED_AT(all) & 1023u)) % 1024);
     struct hopper_work now, next;
     struct hopper_sums sums;
     uint32_t number = gpu_place().block[0];

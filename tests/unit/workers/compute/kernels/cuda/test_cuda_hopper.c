@@ -36,7 +36,7 @@ static bool is_own(const void *f) { return (const char *)f >= ways && (const cha
 
 static int set(void *f, int what, int value)
 {
-    return is_own(f) ? what != GPU_SHARED_MOST || value != 196608 : emu_driver()->function_set(f, what, value);
+    return is_own(f) ? what != GPU_SHARED_MOST || value != 197632 : emu_driver()->function_set(f, what, value);
 }
 
 static void plain(const struct product_hopper_args *h, bool a_across, bool b_across)
@@ -70,7 +70,7 @@ static int launch(void *f, unsigned x, unsigned y, unsigned z, unsigned threads,
     if (!is_own(f))
         return emu_driver()->launch(f, x, y, z, threads, ty, tz, shared, stream, arguments, extra);
     const struct product_hopper_args *h = arguments[0];
-    if (x != h->blocks || y * z != 1 || threads != 256 || shared != 196608 || card == NO_LAUNCH)
+    if (x != h->blocks || y * z != 1 || threads != 256 || shared != 197632 || card == NO_LAUNCH)
         return 1;
     launches++;
     plain(h, (char *)f - ways >= 2, ((char *)f - ways) % 2);

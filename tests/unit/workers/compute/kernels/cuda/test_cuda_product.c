@@ -109,7 +109,7 @@ static void test_ways(void **st)
 {
     (void)st;
     static const unsigned ways[] = { 0, MM_TRANS_A, MM_TRANS_B, MM_TRANS_A | MM_TRANS_B };
-    static const struct shape shapes[] = { { 136, 264, 72, 8 }, { 8, 16, 264, 0 }, { 200, 40, 8, 0 } };
+    static const struct shape shapes[] = { { 136, 136, 72, 8 }, { 8, 16, 264, 0 }, { 200, 40, 8, 0 } };
     struct backend_ctx *c = kit_emu();
     for (size_t w = 0; w < 4; w++)
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
@@ -203,10 +203,75 @@ static void test_small_card(void **st)
     emu_set_shared(0);
 }
 
+/* Of fp32 tensors, by wide tiles and by the simple kernel: the same bits, in each way, with edges and every end. */
+static void test_wide(void **st)
+{
+    (void)st;
+    enum { M = 136, N = 260, K = 36 };
+    const struct backend *be = &backend_cuda_emu;
+    struct backend_ctx *c = kit_emu();
+    struct err e;
+    static float x[M * N], y[2][M * N];
+    struct buffer *a = be->alloc(c, M * K * sizeof *x), *b = be->alloc(c, N * K * sizeof *x);
+    struct buffer *bias = be->alloc(c, N * sizeof(float));
+    struct buffer *out = be->alloc(c, sizeof y[0]);
+    for (size_t i = 0; i < M * N; i++)
+        x[i] = (float)philox_normal(5, 0, i);
+    be->put(c, QUEUE_COMPUTE, a, 0, x, M * K * sizeof *x);
+    be->put(c, QUEUE_COMPUTE, b, 0, x + 7, N * K * sizeof *x);
+    be->put(c, QUEUE_COMPUTE, bias, 0, x, N * sizeof *x);
+    for (int way = 0; way < 8; way++) {
+        bool ta = way & 1, tb = way & 2, ends = way & 4;
+        struct tensor A = tensor_at(a, 0, ELEM_F32, 2, (size_t[]){ M, K }), B = tensor_at(b, 0, ELEM_F32, 2, (size_t[]){ N, K });
+        struct tensor Y = tensor_at(out, 0, ELEM_F32, 2, (size_t[]){ M, N });
+        struct tensor V = tensor_at(bias, 0, ELEM_F32, 1, (size_t[]){ N });
+        const struct product_args p = { a->handle, b->handle, ends ? bias->handle : NULL, out->handle, M, N, K, ta ? 1 : K,
+                                        ta ? M : 1, tb ? 1 : N, tb ? K : 1, N, 1, 0, 0, 0, ends, ends };
+        for (int wide = 0; wide < 2; wide++) {
+            be->put(c, QUEUE_COMPUTE, out, 0, x, sizeof x);
+            cuda_begin(c, OP_MATMUL, &(struct op_call){ { .flags = ends ? OP_ACCUMULATE : 0 }, { &A, &B, &V }, { &Y } });
+            cuda_launch(c, wide ? KERNEL_product_wide : KERNEL_product, wide ? 2 : 3, wide ? 3 : 5, 1, &p);
+            cuda_end(c);
+            be->get(c, QUEUE_COMPUTE, out, 0, y[wide], sizeof y[0]);
+            if (be->sync(c, &e) != ERR_OK)
+                fail_msg("%s", e.msg);
+        }
+        assert_memory_equal(y[0], y[1], sizeof y[0]);
+    }
+    be->free(c, a), be->free(c, b), be->free(c, bias), be->free(c, out);
+    kit_close(c);
+}
+
+/* Through the operation: enough tiles, and rows that no four numbers fill. */
+static void test_wide_or_not(void **st)
+{
+    (void)st;
+    enum { M = 1270, N = 1270 };
+    struct backend_ctx *c = kit_emu();
+    float *x = malloc(M * 8 * sizeof *x), *y = malloc(M * N * sizeof *y);
+    for (size_t i = 0; i < M * 8; i++)
+        x[i] = (float)philox_normal(6, 0, i);
+    for (size_t k = 3; k <= 4; k++) {
+        struct mat A = mat_host(x, ELEM_F32, M, k), B = mat_host(x, ELEM_F32, N, k), Y = mat_host(y, ELEM_F32, M, N);
+        call_matmul(&backend_cuda_emu, c, MM_TRANS_B, &A, &B, NULL, &Y);
+        kit_quiet();
+        for (size_t i = 0; i < M; i += 13)
+            for (size_t j = 0; j < N; j++) {
+                float want = 0;
+                for (size_t d = 0; d < k; d++)
+                    want = fmaf(x[i * k + d], x[j * k + d], want);
+                assert_true(y[i * N + j] == want);
+            }
+    }
+    free(x), free(y);
+    kit_close(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_ways),    cmocka_unit_test(test_edges),
                                         cmocka_unit_test(test_cut),     cmocka_unit_test(test_batch_invariant),
-                                        cmocka_unit_test(test_batches), cmocka_unit_test(test_small_card) };
+                                        cmocka_unit_test(test_batches), cmocka_unit_test(test_small_card),
+                                        cmocka_unit_test(test_wide),    cmocka_unit_test(test_wide_or_not) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
