@@ -53,6 +53,10 @@ SCHEMA_EXTERN(train_job, "A training job",
           .doc = "mlp, cnn, gpt: threads of the lease that share the batches of a step (1, 2, 4 or 8, which divides accumulate), "
                  "each with a model and its part of the optimiser's state; 0: by the processors. The model is the same for any "
                  "number"),
+    FIELD(train_job, tensor_ranks, F_MORE | F_LATE, .min = 1, .max = TRAIN_RANKS_MAX, .dflt = "1",
+          .doc = "gpt: threads of the lease, or machines (nodes), that share every layer: each has its part of the heads and "
+                 "of the perceptron's width (1, 2, 4 or 8, which divides heads and kv_heads). Less memory on each; sums round "
+                 "otherwise"),
     FIELD(train_job, max_steps, F_MORE, .min = 0, .max = 1000000000, .dflt = "0",
           .doc = "Budget in steps; 0: what the epochs make"),
     FIELD(train_job, max_items, F_MORE, .min = 0, .max = 1000000000000000, .dflt = "0",
@@ -207,6 +211,25 @@ static enum errc settle_ranks(const struct train_job *t, struct err *e)
     return ERR_OK;
 }
 
+static enum errc settle_tensor_ranks(const struct train_job *t, struct err *e)
+{
+    int64_t n = t->tensor_ranks, kv = t->kv_heads ? t->kv_heads : t->heads;
+    if (n <= 1)
+        return ERR_OK;
+    if (t->family != TRAIN_GPT)
+        return FAIL_AT(e, INVALID, "/tensor_ranks", "is for gpt: %s has no heads that ranks could share; ranks share its batches",
+                       job_family_names[t->family]);
+    if (n & (n - 1))
+        return FAIL_AT(e, INVALID, "/tensor_ranks", "must be 1, 2, 4 or 8 (a power of two); %ld was given", (long)n);
+    if (t->heads % n || kv % n)
+        return FAIL_AT(e, INVALID, "/tensor_ranks", "must divide the heads, %ld, and those of keys and values, %ld: "
+                       "each rank has as many; %ld was given", (long)t->heads, (long)kv, (long)n);
+    if (t->ranks != 1)
+        return FAIL_AT(e, INVALID, "/tensor_ranks", "goes with ranks 1 alone: ranks share the batches of a step, "
+                       "tensor_ranks its layers; ranks is %ld", (long)t->ranks);
+    return ERR_OK;
+}
+
 int64_t train_job_ranks(const struct train_job *t, int cores)
 {
     int64_t ranks = 1;
@@ -231,6 +254,7 @@ enum errc train_job_settle(struct train_job *t, struct arena *a, struct err *e)
     TRY(settle_start(t, e));
     TRY(settle_precision(t, e));
     TRY(settle_ranks(t, e));
+    TRY(settle_tensor_ranks(t, e));
     TRY(settle_tuning(t, e));
     TRY(settle_teacher(t, e));
     return t->family == TRAIN_GPT ? settle_gpt(t, e) : ERR_OK;

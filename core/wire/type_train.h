@@ -32,6 +32,7 @@ struct train_job {
     int64_t accumulate;             /* batches whose gradients make one step */
     int64_t ranks;                  /* threads that share a step's batches, each with a model; 0: as many as processors, until
                                        the worker knows them (train_job_ranks). No bit of the model shows it */
+    int64_t tensor_ranks;           /* gpt: threads or machines that share every layer, each with a part of it (docs/adr/0124) */
     int64_t max_steps, max_items, max_seconds, max_joules;      /* budget; 0: none. Items are rows, or tokens */
     int64_t eval_every;             /* steps between evaluations; 0: at the end of each epoch */
     int optimizer;                  /* enum job_optimizer */

@@ -45,7 +45,11 @@ static enum errc check_nodes(const struct job *j, const struct train_job *t, str
         return FAIL_AT(e, UNPROCESSABLE, "/nodes", "A training runs on 1, 2, 4 or 8 machines (a power of two); %ld were "
                        "asked for",
                        (long)j->nodes);
-    if (t->accumulate % j->nodes)
+    if (t->tensor_ranks > 1 && t->tensor_ranks != j->nodes)
+        return FAIL_AT(e, UNPROCESSABLE, "/spec/tensor_ranks", "Each machine is one rank: with %ld machines tensor_ranks is 1 "
+                       "(they share batches) or %ld (they share layers); %ld were asked for", (long)j->nodes, (long)j->nodes,
+                       (long)t->tensor_ranks);
+    if (t->tensor_ranks <= 1 && t->accumulate % j->nodes)
         return FAIL_AT(e, UNPROCESSABLE, "/spec/accumulate", "%ld machines share the batches of a step, so they must divide "
                        "accumulate, which is %ld. batch_size / %ld with accumulate %ld makes a step of as many rows",
                        (long)j->nodes,
@@ -62,18 +66,22 @@ static enum errc check_nodes(const struct job *j, const struct train_job *t, str
                                    "tune_steps out, or nodes") : ERR_OK;
 }
 
-/* What the lease's processors and cards must be for it. A lease computes on one card; trees and ranks are the processor's. */
+/* What the lease's processors and cards must be for it. A rank has a card of its own, if any; trees are the processor's. */
 static enum errc check_machine(const struct job *j, const struct train_job *t, struct err *e)
 {
     if (j->gpus && t->family == TRAIN_GBDT)
         return FAIL_AT(e, UNPROCESSABLE, "/gpus", "gbdt computes on the processor alone: %ld GPU(s) would stay idle. Ask for no "
                        "gpus and, to be faster, for more slots", (long)j->gpus);
-    if (j->gpus && t->ranks > 1)
-        return FAIL_AT(e, UNPROCESSABLE, "/spec/ranks", "ranks are threads on the processors of one lease; a lease with a GPU "
-                       "computes on one card as one rank. Leave ranks out, or gpus");
-    if (j->cpu_milli && j->cpu_milli < 1000 * t->ranks)
-        return FAIL_AT(e, UNPROCESSABLE, "/spec/ranks", "%ld ranks need a processor each: cpu_milli is %ld, at least %ld are "
-                       "needed. All ranks of a job share one lease", (long)t->ranks, (long)j->cpu_milli, (long)(1000 * t->ranks));
+    int64_t ranks = t->tensor_ranks > 1 ? t->tensor_ranks : t->ranks;
+    const char *member = t->tensor_ranks > 1 ? "/spec/tensor_ranks" : "/spec/ranks";
+    if (j->nodes > 1)
+        return ERR_OK;                  /* one rank on each machine */
+    if (j->gpus && ranks > j->gpus)
+        return FAIL_AT(e, UNPROCESSABLE, member, "Each rank has a GPU of its own: %ld ranks and %ld GPU(s). Ask for as many "
+                       "gpus as ranks, or for ranks 0", (long)ranks, (long)j->gpus);
+    if (j->cpu_milli && j->cpu_milli < 1000 * ranks)
+        return FAIL_AT(e, UNPROCESSABLE, member, "%ld ranks need a processor each: cpu_milli is %ld, at least %ld are "
+                       "needed. All ranks of a job share one lease", (long)ranks, (long)j->cpu_milli, (long)(1000 * ranks));
     return ERR_OK;
 }
 

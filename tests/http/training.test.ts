@@ -68,7 +68,7 @@ test('content is judged by the reader of its format, and comes back as what it i
   expect(must(await api.get(`/v1/datasets/${set}/versions`), 200).data).toHaveLength(1);
 });
 
-test('a small decoder learns a text of tokens, is registered, and continues it', async () => {
+test('a small decoder, whose layers two ranks share, learns a text of tokens, is registered, and continues it', async () => {
   const CONTEXT = 8;
   const VOCABULARY = 12;
   const text = Array.from({ length: 2400 }, (_, i) => (i * i + 3) % VOCABULARY);
@@ -83,7 +83,8 @@ test('a small decoder learns a text of tokens, is registered, and continues it',
     expect(problemOf(reply).code).toBe('unprocessable');
     expect(reply.text).toMatch(why);
   }
-  const job = await train(api, set, gpt);
+  const job = await train(api, set, { ...gpt, tensor_ranks: 2 });
+  expect(job.spec).toMatchObject({ tensor_ranks: 2 });
   expect(job.result.holdout_accuracy).toBeGreaterThan(0.9);
   const model = await register('decoder', job.job_id);
   expect(model.family).toBe('gpt');
@@ -252,7 +253,8 @@ test('ranks share a step and leave no trace in the model; what cannot be shared 
   };
   await refused(submit({ ranks: 8 }), 'invalid_argument', '/spec/ranks', /must divide accumulate/);
   await refused(submit({ ranks: 9 }), 'invalid_argument', '/spec/ranks', /8/);
-  await refused(submit({ ranks: 2 }, { gpus: 1 }), 'unprocessable', '/spec/ranks', /Leave ranks out, or gpus/);
+  await refused(submit({ ranks: 2 }, { gpus: 1 }), 'unprocessable', '/spec/ranks', /2 ranks and 1 GPU/);
+  await refused(submit({ tensor_ranks: 2 }), 'invalid_argument', '/spec/tensor_ranks', /is for gpt/);
   await refused(submit({ ranks: 4 }, { cpu_milli: 2000 }), 'unprocessable', '/spec/ranks', /at least 4000 are needed/);
   await refused(submit({ family: 'gbdt' }, { gpus: 1 }), 'unprocessable', '/gpus', /Ask for no gpus/);
   await refused(submit({ max_joules: 5 }, { nodes: { min: 2, max: 2 } }), 'unprocessable', '/spec/max_joules', /on one machine/);

@@ -270,12 +270,13 @@ static void settle_ranks(const struct child *c, struct train_job *job)
         job->ranks = 1;                 /* each machine is one */
     if (!job->ranks)
         job->ranks = train_job_ranks(job, places);
-    if (cards && job->ranks < places && job->family != TRAIN_GBDT)
+    int64_t ranks = job->tensor_ranks > 1 ? job->tensor_ranks : job->ranks;
+    if (cards && ranks < places && job->family != TRAIN_GBDT)
         child_log(c, "warning: this training uses %ld of its %d cards: ranks 0 takes as many as divide accumulate, which is %ld",
-                  (long)job->ranks, places, (long)job->accumulate);
-    if (!cards && job->ranks > c->hw.cores)
+                  (long)ranks, places, (long)job->accumulate);
+    if (!cards && ranks > c->hw.cores && !lease_grant_is_gang(&c->grant.lease))
         child_log(c, "warning: %ld ranks take turns on %d processor(s): fewer ranks, or more processors, are faster",
-                  (long)job->ranks, c->hw.cores);
+                  (long)ranks, c->hw.cores);
 }
 
 static void comm_freep(struct comm **c)
@@ -291,6 +292,9 @@ static enum errc train(struct child *c, struct train_task *task, const struct tr
         return train_run(c->arena, task, obs, ret, e);
     if (!comm_is_size((int)c->grant.lease.nodes))
         return FAIL(e, INVALID, "a training runs on 1, 2, 4 or 8 machines; this one has %ld", (long)c->grant.lease.nodes);
+    if (task->spec->tensor_ranks > 1 && task->spec->tensor_ranks != c->grant.lease.nodes)
+        return FAIL(e, INVALID, "tensor_ranks is %ld on %ld machines", (long)task->spec->tensor_ranks,
+                    (long)c->grant.lease.nodes);
     if (gang_join(c, 0, ret_comm, e) != ERR_OK)
         return gang_failed(NULL, e);
     task->comm = *ret_comm;
@@ -313,7 +317,7 @@ static enum errc run(struct child *c, struct err *e)
     struct train_data data = { 0 };
     TRY(json_decode(&train_job_schema, c->grant.lease.spec.text, c->arena, &job, e));
     TRY(train_job_settle(&job, c->arena, e));
-    bool ranks_are_free = job.ranks <= 1;
+    bool ranks_are_free = job.ranks <= 1 && job.tensor_ranks <= 1;
     settle_ranks(c, &job);
     CLEANUP(tuned_release) struct tuned tuned = { 0 };
     CLEANUP(ckpt_link_freep) struct ckpt_link *link = NULL;

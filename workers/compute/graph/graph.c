@@ -218,6 +218,14 @@ int graph_reshape(struct graph *g, int x, struct shape to)
     return y;
 }
 
+int graph_over_ranks(struct graph *g, enum over_ranks over, int x)
+{
+    int y = graph_op1(g, over == OVER_SUM ? OP_COPY : OP_RESHAPE, x);
+    if (y != VALUE_NONE)
+        g->nodes[g->values[y].node].over = over;
+    return y;
+}
+
 void graph_output(struct graph *g, int value, const char *name)
 {
     if (value == VALUE_NONE)

@@ -24,7 +24,11 @@ enum region { REGION_ARENA, REGION_CONST, REGION_PARAMS, REGION_GRADS, REGION_M,
               REGION_COUNT };
 
 /* Which part of a step a node belongs to; a run executes the parts it is asked for. */
-enum phase { PHASE_FORWARD = 1, PHASE_EVAL = 2, PHASE_BACKWARD = 4, PHASE_UPDATE = 8 };
+enum phase { PHASE_FORWARD = 1, PHASE_EVAL = 2, PHASE_BACKWARD = 4, PHASE_UPDATE = 8, PHASE_NORM = 16 };
+
+/* What a node does over the ranks that share a layer (run_ranks_begin): SUM a COPY whose result is the sum of all ranks' inputs;
+ * SAME a view of what is the same on all of them, whose gradient is that sum (Shoeybi et al. 2019: g and f). */
+enum over_ranks { OVER_NONE, OVER_SUM, OVER_SAME };
 
 struct dim {
     size_t n;
@@ -55,6 +59,7 @@ struct node {
     struct op_attr attr;
     int in[OP_INPUTS_MAX], out[OP_OUTPUTS_MAX];     /* values, or VALUE_NONE */
     int block;                                      /* graph_block; 0: none */
+    enum over_ranks over;
     bool is_gone;                                   /* fused or folded away */
     bool is_again;                                  /* a copy that makes what was dropped (graph_recompute) */
 };
@@ -87,6 +92,7 @@ int graph_step(struct graph *g);                                    /* struct st
 int graph_op(struct graph *g, enum op op, const struct op_attr *attr, const int *in, size_t ins);
 int graph_out(const struct graph *g, int value, int out);           /* another output of the node that made value */
 int graph_reshape(struct graph *g, int x, struct shape to);
+int graph_over_ranks(struct graph *g, enum over_ranks over, int x); /* f32 or f64 */
 void graph_output(struct graph *g, int value, const char *name);    /* readable after a run */
 
 /* The gradients of a loss (output 0 of SOFTMAX_XENT or MSE) by every parameter it depends on, as nodes of PHASE_BACKWARD

@@ -79,8 +79,12 @@ static void grad_copy(struct back *b, const struct node *n)
 
 static void grad_reshape(struct back *b, const struct node *n)
 {
-    if (is_wanted(b, n, 0))
-        grad_give(b, n, 0, graph_reshape(b->g, dy(b, n, 0), *in_shape(b->g, n, 0)));
+    int d = dy(b, n, 0);
+    if (!is_wanted(b, n, 0))
+        return;
+    if (n->over == OVER_SAME)
+        d = graph_over_ranks(b->g, OVER_SUM, d);
+    grad_give(b, n, 0, graph_reshape(b->g, d, *in_shape(b->g, n, 0)));
 }
 
 static void grad_relu(struct back *b, const struct node *n)

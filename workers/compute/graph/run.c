@@ -38,7 +38,9 @@ struct run {
     bool launches_each;
     struct capture captures[CAPTURES_MAX];
     struct run_times *times;    /* NULL: nobody asked */
-    struct err late;            /* the first failure of a watched operation that run_sync has not told yet */
+    struct err late;            /* the first failure of a watched operation, or over ranks, that run_sync has not told yet */
+    struct run_ranks over;
+    void *summed;               /* in host memory: the largest of what is added up over ranks */
 };
 
 static struct tensor tensor_of_value(const struct run *r, int v, size_t rows)
@@ -146,6 +148,7 @@ void run_free(struct run *r)
         r->be->free(r->ctx, r->region[i]);
     r->be->event_free(r->ctx, r->is_put);
     r->be->event_free(r->ctx, r->is_done);
+    free(r->summed);
     free(r->tensors);
     free(r->ready);
     free(r);
@@ -196,15 +199,41 @@ static void note_time(struct run *r, const struct ready *c, int64_t spent_us)
     }
 }
 
+static void sum_over_ranks(struct run *r, const struct op_call *o)
+{
+    const struct tensor *x = o->in[0], *out = o->out[0];
+    size_t n = tensor_count(x), bytes = n * elem_bytes(x->type);
+    struct err e;
+    ASSERT(r->summed);
+    if (r->late.code != ERR_OK)
+        return;
+    r->be->get(r->ctx, QUEUE_COMPUTE, x->buf, x->offset_bytes, r->summed, bytes);
+    if (r->be->sync(r->ctx, &e) != ERR_OK || r->over.sum(r->over.ctx, r->summed, x->type, n, &e) != ERR_OK) {
+        r->late = e;
+        return;
+    }
+    r->be->put(r->ctx, QUEUE_COMPUTE, out->buf, out->offset_bytes, r->summed, bytes);
+    if (!(r->be->properties & BE_HOST_MEMORY) && r->be->sync(r->ctx, &e) != ERR_OK)     /* the room is written again */
+        r->late = e;
+}
+
+static void make(struct run *r, const struct ready *c, const struct op_call *o)
+{
+    if (c->node->over == OVER_SUM)
+        sum_over_ranks(r, o);
+    else
+        c->kernel(r->ctx, o);
+}
+
 static void call(struct run *r, const struct ready *c, const struct op_call *o)
 {
     struct err e;
     if (!r->times || r->times->is_resting) {
-        c->kernel(r->ctx, o);
+        make(r, c, o);
         return;
     }
     int64_t began = clock_mono_us(&clock_system);
-    c->kernel(r->ctx, o);
+    make(r, c, o);
     if (r->be->sync(r->ctx, &e) != ERR_OK && r->late.code == ERR_OK)
         r->late = e;                            /* a backend tells it once: kept for run_sync */
     note_time(r, c, clock_mono_us(&clock_system) - began);
@@ -231,6 +260,20 @@ static void call_all(struct run *r, unsigned phases, bool accumulate)
 void run_launch_each(struct run *r)
 {
     r->launches_each = true;
+}
+
+enum errc run_ranks_begin(struct run *r, const struct run_ranks *of, struct err *e)
+{
+    size_t most = 0, bytes;
+    for (const struct ready *c = r->ready, *end = c + r->ready_count; c < end; c++) {
+        const struct tensor *x = c->call.in[0];
+        bytes = c->node->over == OVER_SUM ? tensor_count(x) * elem_bytes(x->type) : 0;      /* of the largest batch so far */
+        most = bytes > most ? bytes : most;
+    }
+    r->over = *of;
+    r->launches_each = true;
+    r->summed = malloc(most + 1);
+    return r->summed ? ERR_OK : FAIL(e, LIMIT, "no memory for %zu bytes that are added up over ranks", most);
 }
 
 /* false: nothing has run. */

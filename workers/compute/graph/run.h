@@ -22,6 +22,14 @@ void run_put(struct run *r, int value, size_t at, size_t rows, const void *src);
 void run_put_step(struct run *r, const struct step_scalars *s);
 /* The nodes of these phases in their order, for a batch of `rows`; accumulate: gradients are added to those before. */
 void run_exec(struct run *r, size_t rows, unsigned phases, bool accumulate);
+/* Who adds up over the ranks that share a layer (enum over_ranks). Nodes of that kind need it. sum: over all ranks, in place,
+ * each with the same bits; its error is told by run_sync, and nothing is summed up after it. Such a run launches one by one.
+ * LIMIT: no memory. */
+struct run_ranks {
+    void *ctx;
+    enum errc (*sum)(void *ctx, void *numbers, enum elem type, size_t n, struct err *e);
+};
+MUST_CHECK enum errc run_ranks_begin(struct run *r, const struct run_ranks *of, struct err *e);
 /* From here on operations are launched one by one, also where the backend could run a captured sequence as one. */
 void run_launch_each(struct run *r);
 /* Rows of an output; valid after run_sync. */

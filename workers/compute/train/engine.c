@@ -8,10 +8,12 @@
 #include "core/base/cleanup.h"
 #include "workers/compute/train/gbdt.h"
 #include "workers/compute/train/ranks.h"
+#include "workers/compute/train/split.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { SKIPS_MOST = 3, ROLLBACKS = 2 };
 
@@ -105,6 +107,21 @@ static double seconds_since(const struct engine *g, int64_t began_us)
     return (double)(clock_mono_us(g->job->clock) - began_us) * 1e-6;
 }
 
+/* At rank 0. */
+static enum errc keep_best(struct engine *g, struct err *e)
+{
+    float *whole;
+    if (engine_is_split(g)) {
+        TRY(engine_collect(g, REGION_PARAMS, &whole, e));
+        if (whole)
+            memcpy(g->best, whole, 4 * g->net->whole);
+    } else if (g->best) {
+        g->job->backend->get(g->ctx, QUEUE_COMPUTE, run_region(g->net->run, REGION_PARAMS), 0, g->best, 4 * g->net->whole);
+        TRY(g->job->backend->sync(g->ctx, e));
+    }
+    return ERR_OK;
+}
+
 /* Close the time since the last evaluation; *ret_stop: patience is at its end. */
 static enum errc end_round(struct engine *g, int64_t began_us, bool *ret_stop, struct err *e)
 {
@@ -120,10 +137,8 @@ static enum errc end_round(struct engine *g, int64_t began_us, bool *ret_stop, s
     bool is_better = c->best.epoch == 0 || ep.holdout_accuracy > c->best.holdout_accuracy
                      || (ep.holdout_accuracy == c->best.holdout_accuracy && ep.holdout_loss < c->best.holdout_loss);
     c->bad_epochs = is_better ? 0 : c->bad_epochs + 1;
-    if (is_better && g->best) {
-        g->job->backend->get(g->ctx, QUEUE_COMPUTE, run_region(g->net->run, REGION_PARAMS), 0, g->best, 4 * engine_params(g));
-        TRY(g->job->backend->sync(g->ctx, e));
-    }
+    if (is_better && g->job->spec->early_stop_patience > 0)
+        TRY(keep_best(g, e));
     if (is_better)
         c->best = ep;
     c->last = ep;
@@ -213,23 +228,20 @@ static enum errc finish(struct engine *g, struct train_result *r, struct err *e)
     r->train_loss = ep->train_loss;
     r->holdout_loss = ep->epoch ? ep->holdout_loss : (double)NAN;
     r->holdout_accuracy = ep->epoch ? ep->holdout_accuracy : (double)NAN;
-    r->parameters = engine_params(g);
+    r->parameters = g->net->whole;
     r->is_bf16 = g->net->spec.is_bf16;
     if (g->profile.times)               /* the run was shorter than its profile */
         profile_end(&g->profile, g->arena, job->peaks, &g->profiled);
     r->profile = g->profiled;
     r->holdout_count = job->data->holdout_count;
     r->holdout_indices = job->data->holdout;
-    if (r->end == TRAIN_PREEMPTED || comm_rank(g->comm) || job->is_trial)
+    if (r->end == TRAIN_PREEMPTED || job->is_trial)
         return ERR_OK;
     float *params = g->best;
-    if (!use_best) {
-        params = arena_try(g->arena, 4 * engine_params(g));
-        if (!params)
-            return FAIL(e, LIMIT, "the model does not fit in the memory of this job");
-        job->backend->get(g->ctx, QUEUE_COMPUTE, run_region(g->net->run, REGION_PARAMS), 0, params, 4 * engine_params(g));
-        TRY(job->backend->sync(g->ctx, e));
-    }
+    if (!(job->spec->early_stop_patience > 0 && g->at.best.epoch > 0))      /* the same on every rank */
+        TRY(engine_collect(g, REGION_PARAMS, &params, e));
+    if (comm_rank(g->comm))
+        return ERR_OK;
     const struct model_about about = { r->holdout_accuracy, job->spec->seed, job->dataset_digest };
     return model_file_write(g->arena, g->net, params, job->data, &about, &r->model, e);
 }
@@ -254,13 +266,16 @@ static enum errc setup(struct engine *g, struct err *e)
     size_t rows = (size_t)s->batch_size, width = job->data->shape.inputs;
     size_t max_bytes = job->memory_max_bytes ? job->memory_max_bytes : MODEL_BYTES_MAX;
     ASSERT(s->accumulate >= 1);
+    g->over = (struct run_ranks){ g->comm, split_sum };
     rows = rows < job->data->train_count ? rows : job->data->train_count;
     const struct net_spec spec = { ELEM_F32, s, job->data->shape, rows, max_bytes, .has_update = true,
-                                   .is_bf16 = net_is_bf16(s, job->backend), .rank = comm_rank(g->comm),
-                                   .ranks = comm_size(g->comm), .launches_each = job->launches_each };
+                                   .is_bf16 = net_is_bf16(s, job->backend), .rank = engine_data_rank(g),
+                                   .ranks = engine_data_ranks(g), .launches_each = job->launches_each,
+                                   .tensor_rank = engine_is_split(g) ? g->comm->rank : 0,
+                                   .tensor_ranks = engine_is_split(g) ? g->comm->size : 0, .over = &g->over };
     TRY(engine_make_net(g, spec, e));
     TRY(engine_sums(g, e));
-    size_t bytes = 4 * engine_params(g), items = rows * g->net->items;
+    size_t bytes = 4 * g->net->whole, items = rows * g->net->items;
     size_t answers = job->data->shape.goal == NET_CLASSES ? 1 : job->data->shape.outputs;
     g->x = arena_try(g->arena, rows * width * sizeof(float));
     g->target = arena_try(g->arena, items * answers * sizeof(int32_t));
@@ -293,7 +308,7 @@ static enum errc run(struct engine *g, struct train_result *r, struct err *e)
         TRY(engine_restore(g, &is_resumed, e));
     r->resumed_at_step = is_resumed ? g->at.step : -1;
     say(g, "%zu parameters, %zu training rows, %zu hold-out rows, %zu MiB planned%s, backend %s in %s%s",
-        engine_params(g),
+        g->net->whole,
         g->job->data->train_count,
         g->job->data->holdout_count, plan_bytes(g->net->plan) >> 20, g->net->spec.recomputes ? " (recomputing)" : "",
         g->job->backend->name,
@@ -313,7 +328,7 @@ enum errc train_run(struct arena *a, const struct train_task *job, const struct 
     static const struct train_observer silent = { 0 };
     if (job->spec->family == TRAIN_GBDT)
         return gbdt_run(a, job, obs, ret, e);
-    if (!job->comm && job->spec->ranks > 1)
+    if (!job->comm && (job->spec->ranks > 1 || job->spec->tensor_ranks > 1))
         return ranks_run(a, job, obs, ret, e);
     struct engine g = { .arena = a, .job = job, .obs = obs ? obs : &silent, .at.factor = 1, .comm = job->comm };
     struct train_result r = { .model = BUF(MODEL_BYTES_MAX) };

@@ -105,12 +105,12 @@ static enum errc score_batch(struct engine *g, size_t batch, struct score *s, st
 enum errc engine_evaluate(struct engine *g, double *ret_loss, double *ret_accuracy, struct err *e)
 {
     const struct train_data *d = g->job->data;
-    size_t count = engine_eval_batches(g), size = (size_t)comm_size(g->comm), each = (count + size - 1) / size;
-    size_t from = (size_t)comm_rank(g->comm) * each, end = from + each < count ? from + each : count, item = sizeof *g->scores;
+    size_t count = engine_eval_batches(g), size = (size_t)engine_data_ranks(g), each = (count + size - 1) / size;
+    size_t from = (size_t)engine_data_rank(g) * each, end = from + each < count ? from + each : count, item = sizeof *g->scores;
     struct score all = { 0 };
     for (size_t i = from; i < end; i++)
         TRY(score_batch(g, i, &g->scores[i], e));
-    if (g->comm)
+    if (size > 1)
         TRY(g->comm->ops->all_gather(g->comm, "scores", g->scores, count * item, each * item, e));
     for (size_t i = 0; i < count; i++) {
         const struct score *s = &g->scores[i];

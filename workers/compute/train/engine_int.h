@@ -41,6 +41,8 @@ struct engine {
     int64_t began_us;                       /* of this process's part of the run */
     bool is_due;                            /* a checkpoint, as soon as the store is ready */
     struct comm *comm;                      /* NULL: alone. What a clock or a caller decides is rank 0's, and told to all */
+    struct run_ranks over;                  /* who adds up for layers that ranks share */
+    float *here, *whole;                    /* of ranks that share layers: all ranks' numbers behind each other; the model's */
     bool has_store;                         /* rank 0 has one */
     struct lanes lanes;
     double *losses;                         /* of a step, by place of its batch */
@@ -57,6 +59,21 @@ void engine_library_tell(struct engine *g);                     /* what it refus
 struct str engine_library_ways(const struct engine *g, struct arena *a);        /* what it chose, for a checkpoint */
 /* Of a checkpoint; where they are another card's, the log says so. */
 void engine_library_bind(struct engine *g, struct str ways);
+/* Ranks share the batches of a step, or (tensor_ranks) its layers: then each has all batches. */
+static inline bool engine_is_split(const struct engine *g)
+{
+    return g->comm && g->job->spec->tensor_ranks > 1;
+}
+static inline int engine_data_ranks(const struct engine *g)
+{
+    return engine_is_split(g) ? 1 : comm_size(g->comm);
+}
+static inline int engine_data_rank(const struct engine *g)
+{
+    return engine_is_split(g) ? 0 : comm_rank(g->comm);
+}
+/* All numbers of a region of the whole model, at rank 0, in memory that is reused: collective. Elsewhere *ret is NULL. */
+enum errc engine_collect(struct engine *g, enum region region, float **ret, struct err *e);
 void engine_gather(struct engine *g, const uint32_t *rows, size_t n);   /* a batch to the net */
 enum errc engine_make_net(struct engine *g, struct net_spec spec, struct err *e);      /* LIMIT: says which batch fits */
 int engine_lanes(int64_t accumulate);
@@ -69,7 +86,7 @@ size_t engine_eval_batches(const struct engine *g);
 struct step_scalars engine_scalars(const struct engine *g);
 /* Over the held-out rows: mean loss, and how well it answers (train_epoch.holdout_accuracy). */
 enum errc engine_evaluate(struct engine *g, double *ret_loss, double *ret_accuracy, struct err *e);
-size_t engine_params(const struct engine *g);                   /* numbers */
+size_t engine_params(const struct engine *g);                   /* numbers that lie here */
 enum errc engine_save(struct engine *g, bool wait, struct err *e);      /* a checkpoint at g->at to the store */
 /* The weights of the model to begin with: those of its file. UNPROCESSABLE names what differs. */
 enum errc engine_start(struct engine *g, struct err *e);

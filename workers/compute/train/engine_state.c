@@ -74,12 +74,28 @@ static enum errc add_tensors(struct engine *g, struct arena *a, const float *num
     return ERR_OK;
 }
 
-/* All numbers of a region, at rank 0; moments lie in pieces, one on each rank. */
+/* Ranks that share layers have a part of every region each. */
+static enum errc collect_parts(struct engine *g, enum region region, float **ret, struct err *e)
+{
+    const struct net *n = g->net;
+    size_t own = 4 * n->numbers, size = (size_t)g->comm->size;
+    g->job->backend->get(g->ctx, QUEUE_COMPUTE, run_region(n->run, region), 0, g->here + (size_t)g->comm->rank * n->numbers, own);
+    TRY(g->job->backend->sync(g->ctx, e));
+    TRY(g->comm->ops->gather(g->comm, "parts", g->here, own * size, own, e));
+    *ret = g->comm->rank ? NULL : g->whole;
+    for (size_t r = 0; r < size && *ret; r++)
+        net_give(n, (int)r, g->here + r * n->numbers, *ret);
+    return ERR_OK;
+}
+
+/* Moments of ranks that share batches lie in pieces, one on each. */
 static enum errc bring(struct engine *g, struct arena *a, enum region region, float **ret, struct err *e)
 {
     const struct net *n = g->net;
     bool is_piece = g->comm && region != REGION_PARAMS;
     size_t from = is_piece ? n->shard_from : 0, count = is_piece ? n->shard_count : n->numbers;
+    if (engine_is_split(g))
+        return collect_parts(g, region, ret, e);
     float *host = comm_rank(g->comm) ? g->host : arena_try(a, 4 * n->numbers);
     if (!host)
         return FAIL(e, LIMIT, "a checkpoint does not fit in the memory of this job");
@@ -90,6 +106,21 @@ static enum errc bring(struct engine *g, struct arena *a, enum region region, fl
         TRY(g->comm->ops->gather(g->comm, "moments", host, 4 * n->numbers, 4 * comm_piece(n->numbers, g->comm->size), e));
     *ret = host;
     return ERR_OK;
+}
+
+enum errc engine_collect(struct engine *g, enum region region, float **ret, struct err *e)
+{
+    *ret = NULL;
+    if (comm_rank(g->comm) && !engine_is_split(g))
+        return ERR_OK;                  /* all have them: rank 0 reads its own */
+    return bring(g, g->arena, region, ret, e);
+}
+
+/* A checkpoint has several regions at once, and ranks that share layers collect each of them in the same place. */
+static float *own_copy(const struct engine *g, struct arena *a, float *host)
+{
+    size_t bytes = 4 * g->net->whole;
+    return engine_is_split(g) && host ? memcpy(arena_alloc(a, bytes), host, bytes) : host;
 }
 
 enum errc engine_save(struct engine *g, bool wait, struct err *e)
@@ -104,10 +135,14 @@ enum errc engine_save(struct engine *g, bool wait, struct err *e)
     at.seconds += (double)(clock_mono_us(g->job->clock) - g->began_us) * 1e-6;
     at.joules = joules_taken(&g->joules);
     TRY(bring(g, a, REGION_PARAMS, &host, e));
-    TRY(add_tensors(g, a, host, "", t, &n, e));
+    host = own_copy(g, a, host);
+    if (host)
+        TRY(add_tensors(g, a, host, "", t, &n, e));
     for (int i = 0; i < moments_of(g); i++) {
         TRY(bring(g, a, moment[i], &host, e));
-        TRY(add_tensors(g, a, host, moment_name[i], t, &n, e));
+        host = own_copy(g, a, host);
+        if (host)
+            TRY(add_tensors(g, a, host, moment_name[i], t, &n, e));
     }
     if (comm_rank(g->comm))
         return ERR_OK;
@@ -123,6 +158,19 @@ enum errc engine_save(struct engine *g, bool wait, struct err *e)
     return g->job->store->save(g->job->store->ctx, g->at.step, &file, wait, e);
 }
 
+/* Numbers of the whole model to where they lie here: of moments the piece of this rank, of shared layers its part. */
+static void place(struct engine *g, enum region region, const float *host)
+{
+    const struct net *n = g->net;
+    size_t from = region == REGION_PARAMS ? 0 : n->shard_from, count = region == REGION_PARAMS ? n->numbers : n->shard_count;
+    if (engine_is_split(g)) {
+        net_take(n, g->comm->rank, host, g->here);
+        host = g->here;
+    }
+    if (count)
+        g->job->backend->put(g->ctx, QUEUE_COMPUTE, run_region(n->run, region), 0, host + from, 4 * count);
+}
+
 enum errc engine_start(struct engine *g, struct err *e)
 {
     const struct st_file *f = g->job->start;
@@ -132,22 +180,13 @@ enum errc engine_start(struct engine *g, struct err *e)
     if (!str_eq_c(family, own))
         return FAIL(e, UNPROCESSABLE, "start_from: the model is of the family %.*s; this job trains %s",
                     (int)(family.len < 16 ? family.len : 16), family.ptr ? family.ptr : "", own);
-    float *host = arena_try(g->arena, 4 * engine_params(g));
+    float *host = arena_try(g->arena, 4 * g->net->whole);
     if (!host)
         return FAIL(e, LIMIT, "the model to begin with does not fit in the memory of this job");
     if (model_file_start(f, g->net, g->job->data, host, &why) != ERR_OK)
         return FAIL(e, UNPROCESSABLE, "start_from: %s", why.msg);
-    g->job->backend->put(g->ctx, QUEUE_COMPUTE, run_region(g->net->run, REGION_PARAMS), 0, host, 4 * engine_params(g));
+    place(g, REGION_PARAMS, host);
     return g->job->backend->sync(g->ctx, e);
-}
-
-/* Numbers of a checkpoint to where they lie here: of moments the piece of this rank. */
-static void place(struct engine *g, enum region region, const float *host)
-{
-    const struct net *n = g->net;
-    size_t from = region == REGION_PARAMS ? 0 : n->shard_from, count = region == REGION_PARAMS ? n->numbers : n->shard_count;
-    if (count)
-        g->job->backend->put(g->ctx, QUEUE_COMPUTE, run_region(n->run, region), 0, host + from, 4 * count);
 }
 
 /* Sets of numbers of a checkpoint: parameters, then moments. Ranks get them when it is known to be whole. */
@@ -177,8 +216,8 @@ static enum errc take(void *ctx, struct arena *a, const struct ckpt *k, struct e
         return FAIL(e, DAMAGED, "the checkpoint stands behind row %lld of %zu, at step %lld of %lld", (long long)c.taken,
                     g->job->data->train_count, (long long)c.step, (long long)g->total_steps);
     for (int i = 0; i <= moments_of(g); i++) {
-        host = g->comm ? t->set[i] : host ? host : arena_try(a, 4 * engine_params(g));
-        if (!host && (!g->comm || !(host = t->set[i] = arena_try(t->arena, 4 * engine_params(g)))))
+        host = g->comm ? t->set[i] : host ? host : arena_try(a, 4 * g->net->whole);
+        if (!host && (!g->comm || !(host = t->set[i] = arena_try(t->arena, 4 * g->net->whole))))
             return FAIL(e, LIMIT, "a checkpoint does not fit in the memory of this job");
         TRY(model_file_read(&k->file, g->net, i ? moment_name[i - 1] : "", host, e));
         if (g->comm)
@@ -211,8 +250,8 @@ static enum errc share(struct engine *g, const struct taking *t, bool *found, st
     TRY(o->broadcast(g->comm, "place", &g->at, sizeof g->at, e));
     g->is_due = false;
     for (int i = 0; i <= moments_of(g); i++) {
-        float *host = g->comm->rank ? g->host : t->set[i];
-        TRY(o->broadcast(g->comm, i ? moment_name[i - 1] : "parameters", host, 4 * engine_params(g), e));
+        float *host = !g->comm->rank ? t->set[i] : engine_is_split(g) ? g->whole : g->host;
+        TRY(o->broadcast(g->comm, i ? moment_name[i - 1] : "parameters", host, 4 * g->net->whole, e));
         place(g, set_region(i), host);
         TRY(g->job->backend->sync(g->ctx, e));
     }

@@ -110,18 +110,41 @@ static enum errc spread(struct engine *g, struct err *e)
     return ERR_OK;
 }
 
+/* The squared norm of a gradient that is cut among the ranks: of each its own part, in their order, and once what all have
+ * alike. */
+static enum errc put_norm(struct engine *g, const struct step_scalars *at, struct err *e)
+{
+    struct net *n = g->net;
+    double part[3] = { 0 }, of[COMM_RANKS_MAX] = { 0 }, sum = 0;
+    size_t all = (size_t)g->comm->size * sizeof *of;
+    net_exec(n, 1, PHASE_NORM, false, at);
+    for (int i = 0; i < 3; i++)
+        if (n->norm_parts[i] != VALUE_NONE)
+            run_get(n->run, n->norm_parts[i], 0, 1, &part[i]);
+    TRY(run_sync(n->run, e));
+    of[g->comm->rank] = part[0];
+    TRY(g->comm->ops->all_gather(g->comm, "norm", of, all, sizeof *of, e));
+    for (int r = 0; r < g->comm->size; r++)
+        sum += of[r];
+    sum += part[1] + part[2];
+    run_put(n->run, n->norm2, 0, 1, &sum);
+    return run_sync(n->run, e);
+}
+
 /* The update behind a sum that the net did not make by itself. */
 static enum errc update(struct engine *g, const struct step_scalars *at, size_t used, size_t each, struct err *e)
 {
     int64_t began = clock_mono_us(g->job->clock);
-    if (g->comm)
+    if (engine_data_ranks(g) > 1)
         TRY(reduce(g, (int)((used + each - 1) / each), each, e));
+    if (engine_is_split(g))
+        TRY(put_norm(g, at, e));
     g->comm_us += clock_mono_us(g->job->clock) - began;
     net_exec(g->net, 1, PHASE_UPDATE, false, at);
     run_get(g->net->run, g->net->norm2, 0, 1, &g->at.grad_norm);
     TRY(run_sync(g->net->run, e));
     began = clock_mono_us(g->job->clock);
-    if (g->comm)
+    if (engine_data_ranks(g) > 1)
         TRY(spread(g, e));
     g->comm_us += clock_mono_us(g->job->clock) - began;
     return ERR_OK;
@@ -158,8 +181,8 @@ static void fetch_ahead(struct engine *g, size_t slot, size_t rows, size_t first
 enum errc engine_batches(struct engine *g, size_t rows, struct step_scalars *at, double *ret_loss, struct err *e)
 {
     const struct train_job *s = g->job->spec;
-    size_t batch = (size_t)s->batch_size, each = (size_t)s->accumulate / (size_t)comm_size(g->comm);
-    size_t first = (size_t)comm_rank(g->comm) * each, used = (rows + batch - 1) / batch;
+    size_t batch = (size_t)s->batch_size, each = (size_t)s->accumulate / (size_t)engine_data_ranks(g);
+    size_t first = (size_t)engine_data_rank(g) * each, used = (rows + batch - 1) / batch;
     size_t lane = (size_t)(s->accumulate / engine_lanes(s->accumulate));
     bool is_one = !g->comm && lane == (size_t)s->accumulate;        /* one chain: the update goes with its last batch */
     const uint64_t counter = at->counter;
@@ -192,20 +215,25 @@ enum errc engine_batches(struct engine *g, size_t rows, struct step_scalars *at,
 
 size_t engine_sum_bytes(const struct engine *g)
 {
-    int lanes = engine_lanes(g->job->spec->accumulate) / comm_size(g->comm), kept = 0;
+    int lanes = engine_lanes(g->job->spec->accumulate) / engine_data_ranks(g), kept = 0;
     for (; lanes > 1; lanes /= 2)
         kept++;
-    return ((size_t)kept + (g->comm != NULL)) * 4 * engine_params(g);
+    size_t exchanged = engine_is_split(g) ? (size_t)g->comm->size * engine_params(g) + g->net->whole
+                                          : g->comm ? engine_params(g) : 0;
+    return 4 * ((size_t)kept * engine_params(g) + exchanged);
 }
 
 enum errc engine_sums(struct engine *g, struct err *e)
 {
-    size_t bytes = 4 * engine_params(g), kept = engine_sum_bytes(g) / bytes - (g->comm != NULL);
+    size_t numbers = engine_params(g), kept = (size_t)engine_lanes(g->job->spec->accumulate) / (size_t)engine_data_ranks(g);
     bool is_there = true;
-    for (size_t i = 0; i < kept && is_there; i++)
-        is_there = (g->lanes.kept[i].sum = g->job->backend->alloc(g->ctx, bytes)) != NULL;
-    if (g->comm)
-        is_there = is_there && (g->host = arena_try(g->arena, bytes)) != NULL;
+    for (size_t i = 0; kept > 1 && is_there; i++, kept /= 2)
+        is_there = (g->lanes.kept[i].sum = g->job->backend->alloc(g->ctx, 4 * numbers)) != NULL;
+    if (g->comm && !engine_is_split(g))
+        is_there = is_there && (g->host = arena_try(g->arena, 4 * numbers)) != NULL;
+    if (engine_is_split(g))
+        is_there = is_there && (g->here = arena_try(g->arena, 4 * numbers * (size_t)g->comm->size)) != NULL
+                   && (g->whole = arena_try(g->arena, 4 * g->net->whole)) != NULL;
     g->losses = arena_try(g->arena, (size_t)g->job->spec->accumulate * sizeof *g->losses);
     return is_there && g->losses ? ERR_OK : FAIL(e, LIMIT, "the sums of gradients do not fit in the memory of this job");
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* net.c - what all families share around their builder: tables of parameters, loss, update, first values. */
+/* net.c - what all families share around their builder: loss, update, data in and answers out (parameters: net_params.c). */
 #include "workers/compute/train/net.h"
-#include "workers/compute/rng.h"
 #include "workers/compute/train/comm.h"
 #include "workers/compute/train/family.h"
 #include "workers/compute/train/served.h"
@@ -22,85 +21,6 @@ const char *net_name(struct net *n, const char *fmt, ...)
     va_end(ap);
     ASSERT(len >= 0 && len < NET_NAME_BYTES);
     return arena_strndup(n->arena, text, (size_t)len);
-}
-
-static void add_tensor(struct net *n, const char *name, enum net_layout layout, unsigned rank, const size_t *dim, size_t at)
-{
-    ASSERT(n->tensor_count < NET_PARAMS_MAX && strlen(name) < NET_NAME_BYTES);
-    struct net_tensor *t = &n->tensors[n->tensor_count++];
-    *t = (struct net_tensor){ .rank = rank, .at = at, .count = 1, .layout = layout };
-    memcpy(t->name, name, strlen(name));
-    for (unsigned i = 0; i < rank; i++) {
-        t->dim[i] = dim[i];
-        t->count *= dim[i];
-    }
-    if (layout == NET_TURNED)
-        t->dim[0] = dim[1], t->dim[1] = dim[0];
-    if (layout == NET_WINDOW)
-        t->dim[1] = dim[3], t->dim[2] = dim[1], t->dim[3] = dim[2];
-}
-
-static int add_param(struct net *n, const char *name, enum net_layout layout, unsigned rank, const size_t *dim, bool is_flat)
-{
-    struct dim d[4] = { { 1, false } };
-    size_t at = n->g->param_count, count = 1;
-    if (n->served && !name)
-        return served_parts(n, dim[0]);
-    if (n->served) {
-        int value = served_param(n, layout, is_flat);
-        add_tensor(n, name, layout, rank, dim, at);
-        return value;
-    }
-    for (unsigned i = 0; i < rank; i++) {
-        count *= dim[i];
-        d[is_flat ? 0 : i] = DIM(is_flat ? count : dim[i]);
-    }
-    int id = graph_param(n->g, name ? name : "parts", is_flat ? 1 : rank, d);
-    if (id != VALUE_NONE && name)
-        add_tensor(n, name, layout, rank, dim, at);
-    return id;
-}
-
-void net_first(struct net *n, int value, double deviation)
-{
-    if (value == VALUE_NONE)
-        return;
-    const struct value *v = &n->g->values[value];
-    ASSERT(n->first_count < NET_PARAMS_MAX);
-    n->firsts[n->first_count++] = (struct net_first){ v->offset_bytes / elem_bytes(n->spec.type), shape_count(&v->shape, 1),
-                                                      deviation, 0 };
-}
-
-int net_weight(struct net *n, const char *name, enum net_layout layout, unsigned rank, const size_t *dim, double deviation)
-{
-    ASSERT(n->decayed == n->g->param_count || n->g->err.code != ERR_OK);
-    int id = add_param(n, name, layout, rank, dim, false);
-    n->decayed = n->g->param_count;
-    net_first(n, id, deviation);
-    return id;
-}
-
-int net_vector(struct net *n, const char *name, unsigned rank, const size_t *dim, double fill)
-{
-    int id = add_param(n, name, NET_AS_IS, rank, dim, true);
-    net_first(n, id, 0);
-    if (id != VALUE_NONE)
-        n->firsts[n->first_count - 1].fill = fill;
-    return id;
-}
-
-void net_part(struct net *n, int value, size_t from_row, size_t rows, const char *name)
-{
-    if (value == VALUE_NONE)
-        return;
-    const struct value *v = &n->g->values[value];
-    size_t cols = v->shape.dim[1].n, dim[] = { rows, cols };
-    if (n->served)
-        add_tensor(n, name, NET_AS_IS, 2, dim, 0);
-    if (n->served)
-        return;
-    ASSERT(v->shape.rank == 2 && from_row + rows <= v->shape.dim[0].n);
-    add_tensor(n, name, NET_AS_IS, 2, dim, v->offset_bytes / elem_bytes(n->spec.type) + from_row * cols);
 }
 
 int net_input(struct net *n, struct shape shape)
@@ -146,6 +66,21 @@ static void set_shard(struct net *n, size_t all)
     n->shard_count = ranks == 1 ? all : all - n->shard_from < piece ? all - n->shard_from : piece;
 }
 
+/* Of gradients that are cut among ranks the norm is made outside (engine_step.c): its parts, and the value that it is put to. */
+static int add_norm_parts(struct net *n)
+{
+    struct graph *g = n->g;
+    const size_t from[] = { n->split_from, 0, n->split_end }, end[] = { n->split_end, n->split_from, g->param_count };
+    g->phase = PHASE_NORM;
+    for (int i = 0; i < 3; i++) {
+        n->norm_parts[i] = from[i] == end[i] ? VALUE_NONE
+                                             : graph_op1(g, OP_SUMSQ, graph_view(g, REGION_GRADS, from[i], end[i] - from[i]));
+        graph_output(g, n->norm_parts[i], "norm");
+    }
+    g->phase = PHASE_UPDATE;
+    return graph_input(g, "norm2", (struct shape){ ELEM_F64, 1, { DIM(1) } });
+}
+
 static void add_learning(struct net *n)
 {
     static const enum op loss[] = { [NET_CLASSES] = OP_SOFTMAX_XENT, [NET_REGRESSION] = OP_MSE, [NET_LABELS] = OP_SIGMOID_XENT };
@@ -177,7 +112,8 @@ static void add_learning(struct net *n)
     g->phase = PHASE_UPDATE;
     if (!n->spec.has_update)
         return;
-    n->norm2 = graph_op1(g, OP_SUMSQ, graph_view(g, REGION_GRADS, 0, g->param_count));
+    n->norm2 = net_tensor_ranks(n) > 1 ? add_norm_parts(n)
+                                       : graph_op1(g, OP_SUMSQ, graph_view(g, REGION_GRADS, 0, g->param_count));
     graph_output(g, n->norm2, "norm2");
     graph_op2(g, OP_CLIP, n->norm2, graph_step(g));
     set_shard(n, g->param_count);
@@ -205,7 +141,7 @@ static enum errc make(struct net *n, struct err *e)
     TRY(run_new(n->plan, n->ctx, &n->run, e));
     if (s->launches_each)
         run_launch_each(n->run);
-    return ERR_OK;
+    return net_tensor_ranks(n) > 1 ? run_ranks_begin(n->run, s->over, e) : ERR_OK;
 }
 
 bool net_is_bf16(const struct train_job *job, const struct backend *be)
@@ -222,6 +158,7 @@ enum errc net_new(const struct backend *be, struct backend_ctx *ctx, const struc
                        .logits = VALUE_NONE, .best = VALUE_NONE, .loss = VALUE_NONE, .norm2 = VALUE_NONE, .soft = VALUE_NONE };
     n->tensors = ARENA_ARRAY(a, struct net_tensor, NET_PARAMS_MAX);
     n->firsts = ARENA_ARRAY(a, struct net_first, NET_PARAMS_MAX);
+    n->cuts = ARENA_ARRAY(a, struct net_cut, NET_PARAMS_MAX * NET_PARTS_MAX);
     enum errc rc = make(n, e);
     if (rc != ERR_OK) {
         net_free(n);
@@ -244,27 +181,6 @@ void net_freep(struct net **n)
 {
     net_free(*n);
     *n = NULL;
-}
-
-void net_init(struct net *n, uint64_t seed)
-{
-    enum { PIECE = 256 };
-    struct buffer *params = run_region(n->run, REGION_PARAMS);
-    size_t size = elem_bytes(n->spec.type);
-    float f[PIECE];
-    double d[PIECE];
-    for (size_t i = 0; i < n->first_count; i++) {
-        const struct net_first *p = &n->firsts[i];
-        for (size_t at = 0, count; at < p->count; at += count) {
-            count = p->count - at < PIECE ? p->count - at : PIECE;
-            for (size_t j = 0; j < count; j++) {
-                f[j] = (float)(p->deviation > 0 ? p->deviation * philox_normal(seed, i, at + j) : p->fill);
-                d[j] = (double)f[j];        /* both types start from the same values */
-            }
-            const void *src = n->spec.type == ELEM_F64 ? (const void *)d : (const void *)f;
-            n->be->put(n->ctx, QUEUE_COMPUTE, params, (p->at + at) * size, src, count * size);
-        }
-    }
 }
 
 void net_put(struct net *n, const void *x, const void *target, size_t rows)
@@ -330,11 +246,31 @@ double net_node_flops(const struct net *n, const struct node *o, size_t rows)
     }
 }
 
+/* Whether all ranks that share a layer make a part each. */
+static bool is_shared(const struct net *n, const struct node *o)
+{
+    size_t size = elem_bytes(n->spec.type);
+    if (o->op == OP_ATTENTION || o->op == OP_ATTENTION_BWD)
+        return true;
+    for (int i = 0; i < OP_INPUTS_MAX + OP_OUTPUTS_MAX; i++) {
+        int v = i < OP_INPUTS_MAX ? o->in[i] : o->out[i - OP_INPUTS_MAX];
+        const struct value *x = v == VALUE_NONE ? NULL : &n->g->values[v];
+        size_t bytes = x && x->region == REGION_NARROW ? sizeof(uint16_t) : size;
+        if (x && (x->region == REGION_PARAMS || x->region == REGION_GRADS || x->region == REGION_NARROW)
+            && x->offset_bytes / bytes >= n->split_from && x->offset_bytes / bytes < n->split_end)
+            return true;
+    }
+    return false;
+}
+
 double net_flops(const struct net *n)
 {
     double sum = 0;
-    for (int i = 0; i < n->g->node_count; i++)
-        if (!n->g->nodes[i].is_gone && !n->g->nodes[i].is_again && n->g->nodes[i].phase != PHASE_EVAL)
-            sum += net_node_flops(n, &n->g->nodes[i], n->spec.max_rows);
+    int ranks = net_tensor_ranks(n);
+    for (int i = 0; i < n->g->node_count; i++) {
+        const struct node *o = &n->g->nodes[i];
+        if (!o->is_gone && !o->is_again && o->phase != PHASE_EVAL)
+            sum += net_node_flops(n, o, n->spec.max_rows) * (ranks > 1 && is_shared(n, o) ? ranks : 1);
+    }
     return sum / (double)n->spec.max_rows;
 }

@@ -28,13 +28,29 @@ struct net_tensor {             /* of the model file: a parameter, or some of it
     char name[NET_NAME_BYTES];
     unsigned rank;
     size_t dim[4];              /* in the file */
-    size_t at, count;           /* numbers of the flat parameters */
+    size_t at, count;           /* numbers of the flat parameters, of the whole model */
     enum net_layout layout;
 };
 
 struct net_first {              /* first values of a parameter: deviation·normal number, or fill everywhere */
-    size_t at, count;
+    size_t at, count;           /* of the whole model */
     double deviation, fill;
+    size_t stream;              /* of random numbers */
+};
+
+/* What a rank has of a parameter that is cut among the ranks that share a layer (net_spec.tensor_ranks): of each part, which is
+ * some rows of it, as many rows as the others; or, by columns, as many columns. */
+enum { NET_PARTS_MAX = 3 };
+struct net_split {
+    bool by_columns;
+    size_t parts, rows[NET_PARTS_MAX];  /* of the whole parameter, behind each other; by columns: none */
+};
+
+/* Numbers that lie here and in the whole model: count runs of `run` numbers each, `here_pitch` and `whole_pitch` apart. Another
+ * rank has those `step` further on in the whole for each rank between. */
+struct net_cut {
+    size_t first;               /* index of the parameter in net.firsts */
+    size_t here, whole, run, count, here_pitch, whole_pitch, step;
 };
 
 struct net_shape {              /* what the data is: known before the model is */
@@ -55,6 +71,8 @@ struct net_spec {
     bool recomputes;            /* blocks of cnn and gpt drop what their backward pass makes again: less memory, the same bits */
     bool is_serving;            /* logits, and nothing that learns */
     int rank, ranks;            /* the optimiser's state and update of this rank's piece alone (comm.h); ranks 0: of all */
+    int tensor_rank, tensor_ranks;      /* of gpt: a part of every layer alone (docs/adr/0124); ranks 0, 1: all of it */
+    const struct run_ranks *over;       /* with tensor_ranks: who adds up over them */
 };
 
 struct net {
@@ -68,7 +86,14 @@ struct net {
     struct net_tensor *tensors;
     struct net_first *firsts;
     size_t tensor_count, first_count;
-    size_t numbers, decayed;    /* parameters in all, and those from the first on that decay */
+    size_t numbers, decayed;    /* parameters that lie here, and those from the first on that decay */
+    size_t whole;               /* parameters of the whole model: as many, but with tensor_ranks */
+    struct net_cut *cuts;
+    size_t cut_count;
+    size_t split_from, split_end;       /* of those here: which are a part of a cut parameter; the others all ranks have alike */
+    struct net_split split;     /* of the parameter that is declared next; parts 0 and not by columns: it is not cut */
+    size_t last_whole;          /* where the last parameter lies in the whole model */
+    int norm_parts[3];          /* with tensor_ranks: squared norms of the cut ones, and of the others, f64 (PHASE_NORM) */
     size_t shard_from, shard_count;     /* those that are updated here, with their optimiser's state: all, or a piece */
     int x, target, logits, best, loss, norm2;   /* values of the graph; norm2: squared norm of the gradient,
         f64; VALUE_NONE: none */
@@ -95,6 +120,9 @@ void net_freep(struct net **n);
 void net_init(struct net *n, uint64_t seed);
 /* x: floats, or i32 tokens; target: i32 classes (of each token), or floats. Of a model in fp32. */
 void net_put(struct net *n, const void *x, const void *target, size_t rows);
+/* Parameters, or as many numbers of another kind, of one rank from the whole model's and into it. f32. */
+void net_take(const struct net *n, int rank, const float *whole, float *here);
+void net_give(const struct net *n, int rank, const float *here, float *whole);
 /* A teacher's probabilities of the same rows, where the job has one. */
 void net_put_soft(struct net *n, const float *soft, size_t rows);
 /* FORWARD: loss; with BACKWARD the gradients, each row weighing loss_scale/rows; EVAL: best answers; UPDATE: optimiser. */
@@ -111,6 +139,7 @@ int net_input(struct net *n, struct shape shape);                       /* sets 
 int net_weight(struct net *n, const char *name, enum net_layout layout, unsigned rank, const size_t *dim, double deviation);
 int net_vector(struct net *n, const char *name, unsigned rank, const size_t *dim, double fill);
 void net_first(struct net *n, int value, double deviation);             /* random first values for a vector */
+static inline int net_tensor_ranks(const struct net *n) { return n->spec.tensor_ranks > 1 ? n->spec.tensor_ranks : 1; }
 /* Another name for rows `from` … of the parameter declared last with name NULL, from its first row to its last. */
 void net_part(struct net *n, int value, size_t from_row, size_t rows, const char *name);
 int net_dropout(struct net *n, int x);                                  /* by the job's rate; x where that is 0 */

@@ -106,7 +106,7 @@ static enum errc why_failed(struct comm_local *l, struct err *e)
 enum errc ranks_run(struct arena *a, const struct train_task *job, const struct train_observer *obs, struct train_result *ret,
                     struct err *e)
 {
-    int n = (int)job->spec->ranks;
+    int n = (int)(job->spec->tensor_ranks > 1 ? job->spec->tensor_ranks : job->spec->ranks);
     const struct card_ops *cards = backend_cards(job->backend);
     if (cards && cards->count() < n)
         return FAIL(e, UNPROCESSABLE, "%d ranks, and this lease has %d card(s): each rank has its own. Ask for as many "

@@ -9,6 +9,6 @@
 #pragma once
 #include "workers/compute/train/engine.h"
 
-/* spec->ranks is 2 … COMM_RANKS_MAX. */
+/* spec->ranks, or else spec->tensor_ranks, is 2 … COMM_RANKS_MAX. */
 enum errc ranks_run(struct arena *a, const struct train_task *job, const struct train_observer *obs, struct train_result *ret,
                     struct err *e);

@@ -90,6 +90,7 @@ enum errc served_pairs(struct arena *a, const struct net *n, const struct net_se
     *m = (struct net){ .be = n->be, .spec = n->spec, .arena = a, .items = 1, .x = VALUE_NONE, .logits = VALUE_NONE,
                        .served = from };
     m->spec.is_serving = true;
+    m->spec.tensor_ranks = 0;
     m->tensors = ARENA_ARRAY(a, struct net_tensor, n->tensor_count + 1);
     m->firsts = ARENA_ARRAY(a, struct net_first, n->first_count + 1);
     m->g = graph_new(ELEM_F32, f->nodes(&m->spec) + (int)n->tensor_count + NET_NODES_MORE + COLUMNS_NODES);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_job_type.c - the table of kinds is whole, the specs are read as their schemas say, at every edge, and SQL says the same. */
+/* test_job_type.c - the table of kinds is whole, the specs are read as their schemas say, at every edge, and SQL says the same.
+ * */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -126,6 +127,11 @@ static void members_of_a_family_must_fit(void **state)
         { "\"ranks\":2,\"accumulate\":6", NULL }, { "\"ranks\":4,\"accumulate\":6", "/ranks" },
         { "\"ranks\":3,\"accumulate\":3", "/ranks" }, { "\"ranks\":0", NULL },
         { "\"ranks\":8,\"accumulate\":8,\"family\":\"gbdt\"", "/ranks" },
+        { "\"tensor_ranks\":2", "/tensor_ranks" }, { "\"tensor_ranks\":2,\"family\":\"gpt\"", NULL },
+        { "\"tensor_ranks\":3,\"family\":\"gpt\",\"heads\":3,\"width\":12", "/tensor_ranks" },
+        { "\"tensor_ranks\":4,\"family\":\"gpt\",\"heads\":2,\"width\":12", "/tensor_ranks" },
+        { "\"tensor_ranks\":4,\"family\":\"gpt\",\"heads\":4,\"kv_heads\":2", "/tensor_ranks" },
+        { "\"tensor_ranks\":2,\"family\":\"gpt\",\"ranks\":2,\"accumulate\":2", "/tensor_ranks" },
         { TEACHER, NULL }, { TEACHER ",\"family\":\"gbdt\"", "/teacher" }, { TEACHER ",\"family\":\"gpt\"", "/teacher" },
         { TEACHER ",\"objective\":\"regression\",\"target\":\"number\"", "/teacher" },
         { TEACHER ",\"category_columns\":[\"colour\"]", "/teacher" },
