@@ -351,6 +351,9 @@ static void about(const char *what, void *stream, const struct gpu_use *of, size
         op_code = on_card(what, stream);
     }
     ASSERT(use_count + n <= USES_MAX);
+    if (!what)                          /* once for each piece, however often an operation asks for it */
+        for (size_t i = 0; i < use_count && n; i++)
+            n = uses[i].at == of[0].at && uses[i].size_bytes == of[0].size_bytes ? 0 : n;
     for (size_t i = 0; i < n; i++) {
         int code = emu_touch(op, queue_of(stream), &of[i]);
         op_code = op_code ? op_code : code;

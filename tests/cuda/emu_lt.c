@@ -367,7 +367,8 @@ static int run(void *handle, void *product, const float *alpha, const void *a, v
     if (status || *alpha != 1 || c != d || room_bytes < answer.room_bytes || !is_aligned(room, 16)
         || !is_aligned(a, bytes(m.a.type)) || !is_aligned(b, bytes(m.b.type)) || !is_aligned(d, bytes(m.d.type)))
         return status ? status : LT_INVALID;
-    return emu_call(stream, do_it, &m, sizeof m, way->of[1] == (uint64_t)emu_lt.fastest ? 1 : 2) ? FAILED : 0;
+    float ms = (way->of[1] == (uint64_t)emu_lt.fastest ? 1 : 2) * (m.p.end == emu_lt.slow_end ? 10 : 1);
+    return emu_call(stream, do_it, &m, sizeof m, ms) ? FAILED : 0;
 }
 
 const struct lt_api *emu_lt_api(void)

@@ -14,6 +14,7 @@ struct emu_lt {                 /* what a test may wish, and what happened */
     bool is_missing;            /* there is no library */
     bool takes_wide_bias;       /* a bias in fp32 with a result in bf16 */
     uint64_t refused_end;       /* no way for this end; 0: none is refused */
+    uint64_t slow_end;          /* it takes ten times as long */
     int runs_left;              /* then a run fails; negative: never */
     int version;                /* its first number */
     int asks, checks, runs;

@@ -3,6 +3,8 @@
  * has it: what the product makes is not written, read and written again, but leaves as both, x for the backward pass and GELU(x);
  * and the gradient behind GELU is not written at all.
  *
+ * Likewise the gradient of a weight, and the sum of the same rows that is its bias's: the rows are read once.
+ *
  * The forward pair may be joined only if nobody reads the product's result before GELU does, the backward one only if nobody else
  * reads it. Sums are those of the product alone; GELU is taken of them before they are rounded. Runs behind fuse.c, which has
  * given the product its bias. */
@@ -66,14 +68,43 @@ static void join_backward(struct graph *g, struct node *n)
     *n = both;
 }
 
+/* A weight's gradient, and the sum over the same rows for the bias beside it. Both are gradients that nobody reads before the
+ * backward pass has ended, so they may be made where the later one was. */
+static void join_sum(struct graph *g, struct node *n)
+{
+    const unsigned not_so = OP_ACCUMULATE | MM_TRANS_B | MM_RELU | MM_BIAS;
+    if (!(n->attr.flags & MM_TRANS_A) || (n->attr.flags & not_so) || in_shape(g, n, 0)->type != ELEM_BF16
+        || g->values[n->out[0]].region != REGION_GRADS)
+        return;
+    for (int i = 0; i < g->node_count; i++) {
+        struct node *s = &g->nodes[i];
+        if (s->is_gone || s->op != OP_COLSUM || s->in[0] != n->in[0] || s->phase != n->phase || (s->attr.flags & OP_ACCUMULATE)
+            || g->values[s->out[0]].region != REGION_GRADS)
+            continue;
+        struct node both = *n, *later = s > n ? s : n, *other = s > n ? n : s;
+        both.op = OP_MATMUL_SUM;
+        both.out[1] = s->out[0];
+        other->is_gone = true;
+        *later = both;
+        for (int k = 0; k < 2; k++) {
+            g->values[both.out[k]].node = (int)(later - g->nodes);
+            g->values[both.out[k]].out = k;
+        }
+        return;
+    }
+}
+
 void plan_join(struct graph *g, const struct backend *be)
 {
     bool has_forward = backend_can(be, OP_MATMUL_GELU, ELEM_BF16), has_backward = backend_can(be, OP_MATMUL_GELU_BWD, ELEM_BF16);
+    bool has_sum = backend_can(be, OP_MATMUL_SUM, ELEM_BF16);
     for (int i = 0; i < g->node_count; i++) {
         struct node *n = &g->nodes[i];
         if (!n->is_gone && n->op == OP_GELU && has_forward)
             join_forward(g, n);
         if (!n->is_gone && n->op == OP_GELU_BWD && has_backward)
             join_backward(g, n);
+        if (!n->is_gone && n->op == OP_MATMUL && has_sum)
+            join_sum(g, n);
     }
 }

@@ -65,6 +65,15 @@ static enum errc shape_matmul_gelu_bwd(const struct graph *g, const struct node 
                                                  : shape_refuse(g, n, 2, "expected the shape and type of the product", e);
 }
 
+static enum errc shape_matmul_sum(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
+{
+    if (!(n->attr.flags & MM_TRANS_A))
+        return shape_refuse(g, n, 0, "expected to be turned: its columns are summed up", e);
+    TRY(shape_matmul(g, n, out, e));
+    out[1] = (struct shape){ out[0].type, 1, { last_of(in_shape(g, n, 0)) } };
+    return ERR_OK;
+}
+
 static enum errc shape_pack(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
 {
     if (in_shape(g, n, 0)->rank != 2 && in_shape(g, n, 0)->rank != 4)

@@ -71,7 +71,8 @@ struct op_attr {                /* what an operation is told beside its inputs; 
  *
  * MATMUL a, b, bias?          out[m,n] = op(a)[m,k] · op(b)[k,n], then the epilogue in the order accumulate, bias, relu
  * MATMUL_GELU a, b, bias      GELU of MATMUL's result, with MM_BIAS; and that result itself, which the backward form reads
- * MATMUL_GELU_BWD a, b, x     GELU_BWD of x and MATMUL's result; both are made of a graph by join.c where a backend has them
+ * MATMUL_GELU_BWD a, b, x     GELU_BWD of x and MATMUL's result
+ * MATMUL_SUM a, b             MATMUL with MM_TRANS_A; and COLSUM of a. All three are made by join.c where a backend has them
  * PACK w[n,k]                 the backend's own order, of pack_bytes(n, k) bytes; padded, so batch 1 streams whole cache lines
  * MATMUL_PACKED x, w, bias?   x[m,k] · wᵀ; attr n, k; MM_BIAS, MM_RELU
  * ADD_BIAS x, b[n]   ADD a, b   RELU x   RELU_BWD y, dy: y > 0 ? dy : 0

@@ -256,7 +256,16 @@ static void matmul_gelu_bwd(struct backend_ctx *c, const struct op_call *o)
     (*backend_ref.kernels)[OP_MATMUL][d->type](c, &product);
     (*backend_ref.kernels)[OP_GELU_BWD][d->type](c, &cells);
 }
-#define KERNELS_JOINED(type) [OP_MATMUL_GELU][type] = matmul_gelu, [OP_MATMUL_GELU_BWD][type] = matmul_gelu_bwd
+
+static void matmul_sum(struct backend_ctx *c, const struct op_call *o)
+{
+    const struct op_call product = { o->attr, { o->in[0], o->in[1] }, { o->out[0] } };
+    const struct op_call sum = { { .flags = o->attr.flags & OP_ACCUMULATE }, { o->in[0] }, { o->out[1] } };
+    (*backend_ref.kernels)[OP_MATMUL][o->in[0]->type](c, &product);
+    (*backend_ref.kernels)[OP_COLSUM][o->in[0]->type](c, &sum);
+}
+#define KERNELS_JOINED(type)                                                                                            \
+    [OP_MATMUL_GELU][type] = matmul_gelu, [OP_MATMUL_GELU_BWD][type] = matmul_gelu_bwd, [OP_MATMUL_SUM][type] = matmul_sum
 
 #define F32(name) f32_##name
 #define F64(name) f64_##name

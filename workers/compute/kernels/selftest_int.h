@@ -17,7 +17,7 @@ struct net_case {
 enum { NARROW_OUT = 4 };
 
 /* The cases of each operation at one size; *ret_count of them in ret. */
-enum { NET_CASES_MAX = 34 };
+enum { NET_CASES_MAX = 36 };
 struct net_size {
     size_t n, t, heads, kv_heads, d;            /* attention */
     size_t side, window, stride, pad, in, out, groups;      /* images; groups share `in` */

@@ -14,7 +14,7 @@ size_t narrow_cases(const struct net_size *s, struct net_case ret[NET_CASES_MAX]
     const struct op_attr turn = { .heads = s->heads }, norm = { .eps = 1e-5 }, rms = { .eps = 1e-5, .flags = NORM_RMS };
     const struct op_attr forward = { .flags = MM_TRANS_B | MM_BIAS }, weights = { .flags = MM_TRANS_A | OP_ACCUMULATE };
     const struct op_attr relu = { .flags = MM_TRANS_B | MM_BIAS | MM_RELU }, tb = { .flags = MM_TRANS_B };
-    const struct op_attr adds = { .flags = OP_ACCUMULATE };
+    const struct op_attr turned = { .flags = MM_TRANS_A }, adds = { .flags = OP_ACCUMULATE };
     const struct net_shape qkv = { 3, { s->n, s->t, row } }, y = { 3, { s->n, s->t, s->heads * s->d } };
     const struct net_shape sums = { 3, { s->n, s->heads, s->t } }, table = { 2, { s->t, s->d / 2 * 2 } };
     const struct net_shape r = { 2, { s->t, s->in } }, rr = { 2, { s->t, 2 * s->in } }, c = { 1, { s->in } };
@@ -26,6 +26,7 @@ size_t narrow_cases(const struct net_size *s, struct net_case ret[NET_CASES_MAX]
         { OP_MATMUL_GELU, forward, { r, w, o }, { z, z }, IN0 | IN1 | OUT | OUT << 1 },
         { OP_MATMUL_GELU, forward, { r, w, o }, { z }, IN0 | IN1 | OUT },
         { OP_MATMUL_GELU_BWD, none, { z, w, r }, { r }, IN0 | IN1 | IN2 | OUT },
+        { OP_MATMUL_SUM, turned, { r, z }, { v, c }, IN0 | IN1 },   { OP_MATMUL_SUM, weights, { r, z }, { v, c }, IN0 | IN1 },
         { OP_BMM, tb, { q, q }, { p }, IN0 | IN1 },
         { OP_ATTENTION, attn, { qkv }, { y, sums }, IN0 | OUT },
         { OP_ATTENTION_BWD, attn, { qkv, y, sums, y }, { qkv }, IN0 | IN1 | IN3 | OUT },

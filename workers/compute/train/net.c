@@ -228,6 +228,7 @@ double net_node_flops(const struct net *n, const struct node *o, size_t rows)
     case OP_MATMUL:
     case OP_MATMUL_GELU:
     case OP_MATMUL_GELU_BWD:
+    case OP_MATMUL_SUM:
         return 2 * out * (double)shape_count(x, rows) / (double)(o->attr.flags & MM_TRANS_A ? x->dim[x->rank - 1].n
                           : shape_count(x, rows) / x->dim[x->rank - 1].n);
     case OP_CONV2D:

@@ -46,11 +46,9 @@ static void matmul_narrow(struct backend_ctx *c, const struct op_call *o)
         cuda_launch(c, KERNEL_product_narrow, over(n.p.m, TILE), over(n.p.n, TILE), 1, &n);
 }
 
-/* By the library in one pass; else the product, then the cells over what it made. */
-static void matmul_gelu(struct backend_ctx *c, const struct op_call *o)
+/* The product, then a pass over what it made. */
+static void gelu_apart(struct backend_ctx *c, const struct op_call *o)
 {
-    if (cuda_lt_gelu(c, o))
-        return;
     const struct tensor *product = o->out[1] ? o->out[1] : o->out[0];
     const struct mat x = mat_of(product), y = mat_of(o->out[0]);
     const struct op_call plain = { o->attr, { o->in[0], o->in[1], o->in[2] }, { product } };
@@ -58,14 +56,39 @@ static void matmul_gelu(struct backend_ctx *c, const struct op_call *o)
     cuda_cells(c, CELL_GELU, &x, NULL, NULL, &y);
 }
 
-static void matmul_gelu_bwd(struct backend_ctx *c, const struct op_call *o)
+static void gelu_bwd_apart(struct backend_ctx *c, const struct op_call *o)
 {
-    if (cuda_lt_gelu_bwd(c, o))
-        return;
     const struct mat x = mat_of(o->in[2]), d = mat_of(o->out[0]);
     const struct op_call plain = { o->attr, { o->in[0], o->in[1] }, { o->out[0] } };
     matmul_narrow(c, &plain);
     cuda_cells(c, CELL_GELU_BACK, &x, &d, NULL, &d);
+}
+
+static void sum_apart(struct backend_ctx *c, const struct op_call *o)
+{
+    const struct op_call plain = { o->attr, { o->in[0], o->in[1] }, { o->out[0] } };
+    const struct op_call sum = { { .flags = o->attr.flags & OP_ACCUMULATE }, { o->in[0] }, { o->out[1] } };
+    matmul_narrow(c, &plain);
+    cuda_colsum(c, &sum);
+}
+
+/* By the library in one pass where it has that and is faster by it; else one after the other. */
+static void matmul_gelu(struct backend_ctx *c, const struct op_call *o)
+{
+    if (!cuda_lt_gelu(c, o, gelu_apart))
+        gelu_apart(c, o);
+}
+
+static void matmul_gelu_bwd(struct backend_ctx *c, const struct op_call *o)
+{
+    if (!cuda_lt_gelu_bwd(c, o, gelu_bwd_apart))
+        gelu_bwd_apart(c, o);
+}
+
+static void matmul_sum(struct backend_ctx *c, const struct op_call *o)
+{
+    if (!cuda_lt_sum(c, o, sum_apart))
+        sum_apart(c, o);
 }
 
 /* All but the last two dimensions are a batch. */

@@ -226,6 +226,11 @@ static void colsum(struct backend_ctx *c, const struct op_call *o)
     columns(c, o, &x, NULL, false);
 }
 
+void cuda_colsum(struct backend_ctx *c, const struct op_call *o)
+{
+    colsum(c, o);
+}
+
 static void norm_scale_bwd(struct backend_ctx *c, const struct op_call *o)
 {
     struct mat x = mat_of(o->in[0]), dy = mat_of(o->in[1]);

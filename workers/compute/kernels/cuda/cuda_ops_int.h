@@ -57,7 +57,8 @@ static inline size_t over(size_t n, size_t each)
     ROW(SOFTMAX_XENT, softmax_xent, ELEM_BF16) ROW(COLSUM, colsum, ELEM_BF16)
 #define CUDA_NARROW_NET_OPS(ROW)                                                                                            \
     ROW(MATMUL, matmul_narrow, ELEM_BF16) ROW(BMM, bmm_narrow, ELEM_BF16)                                                   \
-    ROW(MATMUL_GELU, matmul_gelu, ELEM_BF16) ROW(MATMUL_GELU_BWD, matmul_gelu_bwd, ELEM_BF16)
+    ROW(MATMUL_GELU, matmul_gelu, ELEM_BF16) ROW(MATMUL_GELU_BWD, matmul_gelu_bwd, ELEM_BF16)                               \
+    ROW(MATMUL_SUM, matmul_sum, ELEM_BF16)
 #define CUDA_NET_OPS(ROW)                                                                                                   \
     ROW(MATMUL, matmul, ELEM_F32) ROW(BMM, bmm, ELEM_F32) ROW(CONV2D, conv2d, ELEM_F32)                                     \
     ROW(CONV2D_BWD_X, conv2d_bwd_x, ELEM_F32) ROW(CONV2D_BWD_W, conv2d_bwd_w, ELEM_F32)                                     \
@@ -71,6 +72,7 @@ static inline size_t over(size_t n, size_t each)
 /* Cells inside an operation (args.h); y, z NULL where fn has no use for them. */
 void cuda_cells(struct backend_ctx *c, enum cell_fn fn, const struct mat *x, const struct mat *y, const struct mat *z,
                 const struct mat *out);
+void cuda_colsum(struct backend_ctx *c, const struct op_call *o);       /* the same: COLSUM */
 /* The product of bf16 tensors by strips (cuda_product.c); false: its shape or the card does not allow it, and nothing was
  * launched. */
 bool cuda_strip(struct backend_ctx *c, const struct product_args *p, bool is_narrow);

@@ -64,33 +64,37 @@ static bool product_of(const struct op_call *o, const struct mat *a, const struc
     return true;
 }
 
-/* The bias in bf16, in scratch memory. 0: there is none. */
-static gpu_ptr narrow_bias(struct backend_ctx *c, const struct tensor *bias)
+/* How a product with a bias is done: alone, or as a joined operation. */
+struct doing {
+    const struct op_call *o;
+    lt_apart *apart;                    /* NULL: alone */
+};
+
+static bool do_it(struct backend_ctx *c, const struct lt_product *p, const struct doing *d)
 {
-    size_t n = tensor_count(bias);
-    void *room = cuda_scratch(c, n * sizeof(uint16_t));
-    const struct cast_args a = { numbers_at(bias), { room, true }, n, false };
-    if (room)
-        cuda_launch(c, KERNEL_cast, over(n, 256), 1, 1, &a);
-    return (gpu_ptr)(uintptr_t)room;
+    return d->apart ? lt_do_or(c, p, d->o, d->apart) : lt_do(c, p);
 }
 
 /* With a bias as it is, and else with one in bf16. false: by neither. */
-static bool with_bias(struct backend_ctx *c, const struct lt_product *plain, const struct tensor *bias, uint64_t end,
-                      bool is_narrow, bool is_try)
+static bool with_bias(struct backend_ctx *c, const struct lt_product *plain, uint64_t end, bool is_narrow, const struct doing *d)
 {
     struct lt_product p = *plain;
-    p.is_try = is_try || is_narrow;
+    const struct tensor *bias = d->o->in[2];
+    p.is_try = d->apart || is_narrow;
     add_bias(&p, (gpu_ptr)(uintptr_t)at(bias), ELEM_F32, end);
-    if (lt_do(c, &p))
+    if (do_it(c, &p, d))
         return true;
-    gpu_ptr narrow = is_narrow ? narrow_bias(c, bias) : 0;
-    if (!narrow)
+    size_t n = tensor_count(bias);
+    void *room = is_narrow ? cuda_scratch(c, n * sizeof(uint16_t)) : NULL;
+    if (!room)
         return false;
     p = *plain;
-    p.is_try = is_try;
-    add_bias(&p, narrow, ELEM_BF16, end);
-    return lt_do(c, &p);
+    p.is_try = d->apart != NULL;
+    add_bias(&p, (gpu_ptr)(uintptr_t)room, ELEM_BF16, end);
+    if (lt_is_refused(c, &p.kind))
+        return false;
+    cuda_launch(c, KERNEL_cast, over(n, 256), 1, 1, &(struct cast_args){ numbers_at(bias), { room, true }, n, false });
+    return do_it(c, &p, d);
 }
 
 bool cuda_lt_matmul(struct backend_ctx *c, const struct op_call *o)
@@ -101,7 +105,7 @@ bool cuda_lt_matmul(struct backend_ctx *c, const struct op_call *o)
     const struct mat a = mat_of(o->in[0]), b = mat_of(o->in[1]), out = mat_of(o->out[0]);
     if (!product_of(o, &a, &b, &out, &plain))
         return false;
-    return o->in[2] ? with_bias(c, &plain, o->in[2], LT_END_BIAS, out.type == ELEM_BF16, false) : lt_do(c, &plain);
+    return o->in[2] ? with_bias(c, &plain, LT_END_BIAS, out.type == ELEM_BF16, &(struct doing){ o, NULL }) : lt_do(c, &plain);
 }
 
 /* What the library calls auxiliary: GELU's argument, of the result's shape. false: it does not lie as it must. */
@@ -122,22 +126,36 @@ static bool plain_of(struct backend_ctx *c, const struct op_call *o, struct lt_p
     return out.type == ELEM_BF16 && product_of(o, &a, &b, &out, ret);
 }
 
-bool cuda_lt_gelu(struct backend_ctx *c, const struct op_call *o)
+bool cuda_lt_gelu(struct backend_ctx *c, const struct op_call *o, lt_apart *apart)
 {
     struct lt_product p;
     if (!plain_of(c, o, &p) || (o->out[1] && !add_aux(&p, o->out[1])))
         return false;
-    return with_bias(c, &p, o->in[2], o->out[1] ? LT_END_GELU_AUX_BIAS : LT_END_GELU_BIAS, true, true);
+    return with_bias(c, &p, o->out[1] ? LT_END_GELU_AUX_BIAS : LT_END_GELU_BIAS, true, &(struct doing){ o, apart });
 }
 
-bool cuda_lt_gelu_bwd(struct backend_ctx *c, const struct op_call *o)
+bool cuda_lt_gelu_bwd(struct backend_ctx *c, const struct op_call *o, lt_apart *apart)
 {
     struct lt_product p;
     if (!plain_of(c, o, &p) || !add_aux(&p, o->in[2]))
         return false;
     p.kind.of[KIND_END] = LT_END_DGELU;
     p.is_try = true;
-    return lt_do(c, &p);
+    return lt_do_or(c, &p, o, apart);
+}
+
+/* Their second factor is our first one: the sum over the depth is one for each of their columns. It is set, not added to. */
+bool cuda_lt_sum(struct backend_ctx *c, const struct op_call *o, lt_apart *apart)
+{
+    struct lt_product p;
+    if (!c->lt || (o->attr.flags & OP_ACCUMULATE))
+        return false;
+    const struct mat a = mat_of(o->in[0]), b = mat_of(o->in[1]), out = mat_of(o->out[0]);
+    if (out.type != ELEM_F32 || o->out[1]->type != ELEM_F32 || !product_of(o, &a, &b, &out, &p))
+        return false;
+    p.is_try = true;
+    add_bias(&p, (gpu_ptr)(uintptr_t)at(o->out[1]), ELEM_F32, LT_END_BGRADB);
+    return lt_do_or(c, &p, o, apart);
 }
 
 bool cuda_lt_bmm(struct backend_ctx *c, const struct op_call *o)

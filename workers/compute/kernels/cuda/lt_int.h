@@ -66,8 +66,13 @@ bool cuda_lt_bind(struct backend_ctx *c, struct str text);
 /* Inside an operation (cuda_begin). false: not by the library, and nothing was asked for that an own kernel would not do
  * again. */
 bool lt_do(struct backend_ctx *c, const struct lt_product *p);
+bool lt_is_refused(const struct backend_ctx *c, const struct lt_kind *k);       /* known to be */
 /* MATMUL and BMM as the library's; false: the own kernels are to make it. */
 bool cuda_lt_matmul(struct backend_ctx *c, const struct op_call *o);
 bool cuda_lt_bmm(struct backend_ctx *c, const struct op_call *o);
-bool cuda_lt_gelu(struct backend_ctx *c, const struct op_call *o);
-bool cuda_lt_gelu_bwd(struct backend_ctx *c, const struct op_call *o);
+/* The joined operations. apart: the same in more passes; where the clock finds that faster, false from then on. */
+typedef void lt_apart(struct backend_ctx *c, const struct op_call *o);
+bool cuda_lt_gelu(struct backend_ctx *c, const struct op_call *o, lt_apart *apart);
+bool cuda_lt_gelu_bwd(struct backend_ctx *c, const struct op_call *o, lt_apart *apart);
+bool cuda_lt_sum(struct backend_ctx *c, const struct op_call *o, lt_apart *apart);
+bool lt_do_or(struct backend_ctx *c, const struct lt_product *p, const struct op_call *o, lt_apart *apart);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 enum { WORDS = KIND_PARTS + 8 + 1 };    /* of an entry: kind, way, room */
+static const uint64_t REFUSED = UINT64_MAX;     /* in place of the room: by own kernels, or in more passes */
 _Static_assert(sizeof(struct lt_way) == 8 * sizeof(uint64_t), "a way is eight words");
 
 static bool use(struct backend_ctx *c, const char *setting, bool is_timed, char *ret, size_t size)
@@ -37,8 +38,7 @@ void cuda_lt_keep(const struct backend_ctx *c, struct buf *ret)
     bool is_first = true;
     for (size_t i = 0; c->lt && i < c->lt->count; i++) {
         const struct lt_entry *n = &c->lt->of[i];
-        if (n->state == LT_REFUSED)
-            continue;
+        uint64_t room = n->state == LT_REFUSED ? REFUSED : n->room_bytes;
         if (is_first)
             buf_add_c(ret, c->lt->name);
         is_first = false;
@@ -46,7 +46,7 @@ void cuda_lt_keep(const struct backend_ctx *c, struct buf *ret)
             buf_printf(ret, "%c%llx", k ? ' ' : ';', (unsigned long long)n->kind.of[k]);
         for (int k = 0; k < 8; k++)
             buf_printf(ret, " %llx", (unsigned long long)n->way.of[k]);
-        buf_printf(ret, " %llx", (unsigned long long)n->room_bytes);
+        buf_printf(ret, " %llx", (unsigned long long)room);
     }
 }
 
@@ -72,7 +72,7 @@ static bool entry(struct str s, struct lt_entry *ret)
         if (str_cut(s, ' ', &one, &s) != (i + 1 < WORDS) || !word(one, &of[i]))
             return false;
     }
-    *ret = (struct lt_entry){ .state = LT_KEPT, .room_bytes = of[WORDS - 1] };
+    *ret = (struct lt_entry){ .state = of[WORDS - 1] == REFUSED ? LT_REFUSED : LT_KEPT, .room_bytes = of[WORDS - 1] };
     memcpy(ret->kind.of, of, sizeof ret->kind.of);
     memcpy(ret->way.of, of + KIND_PARTS, sizeof ret->way.of);
     return true;

@@ -220,6 +220,12 @@ static struct lt_entry *entry_of(struct lt *l, const struct lt_kind *k)
     return NULL;
 }
 
+bool lt_is_refused(const struct backend_ctx *c, const struct lt_kind *k)
+{
+    const struct lt_entry *n = entry_of(c->lt, k);
+    return n && n->state == LT_REFUSED;
+}
+
 bool lt_do(struct backend_ctx *c, const struct lt_product *p)
 {
     struct lt *l = c->lt;
@@ -245,6 +251,44 @@ bool lt_do(struct backend_ctx *c, const struct lt_product *p)
     forget(l, n);
     n->state = LT_REFUSED;
     tell(l, n, "fails at", status);
+    return false;
+}
+
+/* Milliseconds of RUNS, after one; no number: something failed. */
+static float time_both(struct backend_ctx *c, const struct lt_product *p, const struct op_call *o, lt_apart *apart)
+{
+    const struct lt *l = c->lt;
+    void *stream = c->stream[QUEUE_COMPUTE];
+    float ms = -1;
+    bool ok = true;
+    for (int i = -1; i < RUNS && ok; i++) {
+        if (apart)
+            apart(c, o);
+        else
+            ok = lt_do(c, p);
+        ok = ok && (i >= 0 || !c->d.event_record(l->from, stream));
+    }
+    ok = ok && !c->failed && !c->d.event_record(l->to, stream) && !c->d.stream_sync(stream)
+         && !c->d.event_ms(&ms, l->from, l->to);
+    return ok ? ms : -1;
+}
+
+bool lt_do_or(struct backend_ctx *c, const struct lt_product *p, const struct op_call *o, lt_apart *apart)
+{
+    struct lt *l = c->lt;
+    const uint64_t moves = c->scratch_moves;
+    bool is_new = !entry_of(l, &p->kind);
+    if (!lt_do(c, p))
+        return false;
+    if (!is_new || !l->from)
+        return true;
+    float one_pass = time_both(c, p, o, NULL), more = time_both(c, p, o, apart);
+    struct lt_entry *n = entry_of(l, &p->kind);
+    if (n->state == LT_CHOSEN && one_pass >= 0 && (more < 0 || one_pass <= more))
+        return moves != c->scratch_moves || lt_do(c, p);        /* what is there now is the other's, and as right */
+    if (n->state == LT_CHOSEN)
+        forget(l, n);
+    n->state = LT_REFUSED;
     return false;
 }
 

@@ -38,6 +38,11 @@ static struct graph *net(enum reader reader, bool learns)
     return g;
 }
 
+static bool is_joined(int op)
+{
+    return op == OP_MATMUL_GELU || op == OP_MATMUL_GELU_BWD || op == OP_MATMUL_SUM;
+}
+
 /* A backend that has everything that a plan may ask for, or all but the joined forms; it runs nothing. */
 static struct backend backend(bool joins)
 {
@@ -46,7 +51,7 @@ static struct backend backend(bool joins)
     kernel_fn any = (*backend_ref.kernels)[OP_GELU][ELEM_F32];
     for (int op = 0; op < OP_COUNT; op++)
         for (int t = 0; t < ELEM_COUNT; t++)
-            kernels[joins][op][t] = op == OP_PACK || (!joins && (op == OP_MATMUL_GELU || op == OP_MATMUL_GELU_BWD)) ? NULL : any;
+            kernels[joins][op][t] = op == OP_PACK || (!joins && is_joined(op)) ? NULL : any;
     be.kernels = (kernel_table *)&kernels[joins];
     be.properties |= BE_NARROW;
     return be;
@@ -84,6 +89,12 @@ static void check(enum reader reader, bool learns, bool joins, int forward, int 
         assert_true(n->in[2] != VALUE_NONE && (n->attr.flags & MM_BIAS) && (n->attr.flags & MM_TRANS_B));
         assert_true(!keeps || p->graph->values[n->out[1]].node == (int)(n - p->graph->nodes));
     }
+    /* Two layers' biases: the sum over the hidden one's gradient is beside a product, in bf16; the other's rows are fp32, and
+     * their cast is what the product reads. */
+    assert_int_equal(count(p->graph, OP_MATMUL_SUM, &n), learns && joins);
+    assert_true(!learns || !joins || (n->out[0] != n->out[1] && p->graph->values[n->out[1]].region == REGION_GRADS
+                                      && p->graph->values[n->out[1]].shape.dim[0].n == H));
+    assert_int_equal(count(p->graph, OP_COLSUM, &n), learns ? 2 - joins : 0);
     plan_free(p);
     be.close(ctx);
 }

@@ -167,11 +167,13 @@ static void test_gelu(void **st)
 {
     (void)st;
     enum { M = 9, K = 16, MOST = M * 24 };
-    static const struct { size_t width; uint64_t refused; bool has_x; int runs; } cases[] = {
-        { 24, 0, true, 1 }, { 24, 0, false, 1 }, { 24, LT_END_GELU_AUX_BIAS, true, 1 }, { 23, 0, true, 1 } };
+    static const struct { size_t width; uint64_t refused, slow; bool has_x, is_one; } cases[] = {
+        { 24, 0, 0, true, true },  { 24, LT_END_GELU_AUX_BIAS, 0, true, false }, { 23, 0, 0, true, false },
+        { 24, 0, 0, false, true }, { 24, 0, LT_END_GELU_AUX_BIAS, true, false } };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         emu_lt_reset();
         emu_lt.refused_end = cases[i].refused;
+        emu_lt.slow_end = cases[i].slow;
         struct backend_ctx *c = kit_lt(true);
         const size_t n = cases[i].width;
         const struct tensor t[] = { kit_matrix(c, ELEM_BF16, M, K, 0, 0, 1),   kit_matrix(c, ELEM_BF16, n, K, 0, 0, 2),
@@ -184,7 +186,9 @@ static void test_gelu(void **st)
         const struct op_call f = { .attr.flags = MM_TRANS_B | MM_BIAS, .in = { &t[0], &t[1], &bias },
                                    .out = { &t[3], cases[i].has_x ? &t[4] : NULL } };
         cuda_matmul_gelu(c, &f);
-        assert_int_equal(emu_lt.runs, cases[i].runs);
+        size_t launches = emu_launches();
+        cuda_matmul_gelu(c, &f);                        /* the cast of the bias, the product, and where it must be a pass */
+        assert_int_equal(emu_launches() - launches, cases[i].is_one ? 2 : 3);
         const struct op_call g = { .in = { &t[0], &t[5], &t[4] }, .out = { &t[6] } };
         cuda_matmul_gelu_bwd(c, &g);
         for (int k = 0; k < 7; k++)
@@ -209,10 +213,57 @@ static void test_gelu(void **st)
     }
 }
 
+/* A weight's gradient and its bias's, set by one product; added to, or with a library that does not do it, by two passes. */
+static void test_sum(void **st)
+{
+    (void)st;
+    enum { T = 40, M = 12, N = 16 };
+    static const struct { uint64_t refused, slow; bool adds; size_t launches; } cases[] = {
+        { 0, 0, false, 1 }, { LT_END_BGRADB, 0, false, 3 }, { 0, LT_END_BGRADB, false, 3 }, { 0, 0, true, 3 } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        emu_lt_reset();
+        emu_lt.refused_end = cases[i].refused;
+        emu_lt.slow_end = cases[i].slow;
+        struct backend_ctx *c = kit_lt(true);
+        const struct tensor t[] = { kit_matrix(c, ELEM_BF16, T, M, 0, 0, 1), kit_matrix(c, ELEM_BF16, T, N, 0, 0, 2),
+                                    kit_matrix(c, ELEM_F32, M, N, 0, 0, 3), kit_matrix(c, ELEM_F32, 1, M, 0, 0, 4) };
+        struct tensor sum = tensor_at(t[3].buf, 0, ELEM_F32, 1, (size_t[]){ M });
+        const struct op_call o = { .attr.flags = MM_TRANS_A | (cases[i].adds ? OP_ACCUMULATE : 0), .in = { &t[0], &t[1] },
+                                   .out = { &t[2], &sum } };
+        size_t n;
+        cuda_matmul_sum(c, &o);
+        double *before[] = { kit_numbers(c, &t[2], &n), kit_numbers(c, &t[3], &n) }, *of[4];
+        size_t launches = emu_launches();
+        cuda_matmul_sum(c, &o);
+        assert_int_equal(emu_launches() - launches, cases[i].launches);
+        for (int k = 0; k < 4; k++)
+            of[k] = kit_numbers(c, &t[k], &n);
+        for (size_t r = 0; r < M; r++) {
+            double s = cases[i].adds ? before[1][r] : 0;
+            for (size_t j = 0; j < N; j++) {
+                double v = cases[i].adds ? before[0][r * N + j] : 0;
+                for (size_t k = 0; k < T; k++)
+                    v += of[0][k * M + r] * of[1][k * N + j];
+                assert_true(fabs(v - of[2][r * N + j]) < 1e-4 * (1 + fabs(v)));
+            }
+            for (size_t k = 0; k < T; k++)
+                s += of[0][k * M + r];
+            assert_true(fabs(s - of[3][r]) < 1e-4 * (1 + fabs(s)));
+        }
+        for (int k = 0; k < 4; k++) {
+            free(of[k]);
+            kit_drop(c, &t[k]);
+        }
+        free(before[0]), free(before[1]);
+        kit_quiet();
+        kit_close(c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_shapes), cmocka_unit_test(test_wide_bias),
                                         cmocka_unit_test(test_not_asked), cmocka_unit_test(test_batches),
-                                        cmocka_unit_test(test_gelu) };
+                                        cmocka_unit_test(test_gelu), cmocka_unit_test(test_sum) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
