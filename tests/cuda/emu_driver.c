@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define KERNEL(name, threads, shared_bytes) extern const size_t gpu_emu_size_##name;
+#define FLASH_HOPPER KERNEL
 #include "workers/compute/kernels/cuda/kernel.def"
 #undef KERNEL
 
@@ -21,6 +22,7 @@ static const struct known {
 #define KERNEL(name, threads, shared_bytes) \
     { "kernel_" #name, gpu_emu_##name, &gpu_emu_size_##name, shared_bytes, &(bool){ shared_bytes <= GPU_SHARED_FREE } },
 #include "workers/compute/kernels/cuda/kernel.def"
+#undef FLASH_HOPPER
 #undef KERNEL
 };
 

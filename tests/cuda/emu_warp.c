@@ -48,7 +48,7 @@ void gpu_warp_barrier(void)
 
 /* Each thread adds up its own four results, k ascending; a product of two bf16 is exact in fp32. Fragments are laid down as
  * numbers: [row / 8][k] and [k] of a lane's. */
-void gpu_emu_mma(float d[4], struct gpu_mma_a a, uint32_t b0, uint32_t b1)
+void gpu_emu_mma(float *d, struct gpu_mma_a a, uint32_t b0, uint32_t b1)
 {
     static struct { float a[2][4], b[4]; } fragment[2][EMU_THREADS_MAX];
     unsigned me = emu_thread(), first = me - me % GPU_WARP, group = me % GPU_WARP / 4, place = me % 4, set = emu_next_meeting();

@@ -20,7 +20,7 @@ kernels=0
 while IFS= read -r name; do
     kernels=$((kernels + 1))
     grep -qE "\.entry kernel_$name\(" "$dir"/*.ptx || say "kernel.def names $name, which no *.cu has"
-done < <(sed -nE 's/^(KERNEL|HOPPER)\(([a-z0-9_]+).*/\2/p' "$sources/kernel.def")
+done < <(sed -nE 's/^(KERNEL|HOPPER|FLASH_HOPPER)\(([a-z0-9_]+).*/\2/p' "$sources/kernel.def")
 entries=$(cat "$dir"/*.ptx | grep -cE '\.entry kernel_')
 ((entries == kernels && kernels > 0)) || say "$entries kernels, $kernels of them in kernel.def"
 if [[ -n $ptxas ]]; then

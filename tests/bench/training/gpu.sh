@@ -107,6 +107,7 @@ stage_hopper() {             # the own products once more, by the form of one ge
     if [[ -n $emulated ]]; then
         return
     fi
+    FALAJ_GPU_HOPPER=1 FALAJ_GPU_BF16=1 bench 30 attention 0.5 32 1024 12 64
     FALAJ_GPU_HOPPER=1 FALAJ_GPU_WITHOUT=library FALAJ_GPU_BF16=1 bench 60 products 0.15 32768 768 50304
 }
 stage_products() {

@@ -4,6 +4,7 @@
 
 #include <time.h>
 
+#include "workers/compute/kernels/cuda/cuda_flash.h"
 #include "workers/compute/kernels/cuda/cuda_hopper.h"
 
 bool has_library, has_hopper;
@@ -35,6 +36,8 @@ bool use_hopper(struct backend_ctx *c)
     const char *is_asked = getenv("FALAJ_GPU_HOPPER");
     if (!is_asked || !*is_asked)
         return false;
+    bool is_flash = cuda_flash_use(c, line, sizeof line);
+    printf("{\"stage\": \"hopper\", \"ok\": %s, \"what\": \"%s\"}\n", is_flash ? "true" : "false", line);
     bool is_used = cuda_hopper_use(c, line, sizeof line);
     printf("{\"stage\": \"hopper\", \"ok\": %s, \"what\": \"%s\"}\n", is_used ? "true" : "false", line);
     fflush(stdout);

@@ -5,6 +5,7 @@
  * zeroed before anybody sees it; scratch memory grows with the largest operation and stays. Calls return codes, which are kept:
  * the first failure is told by sync with the call's name, and nothing is launched after it. The device's own context is used,
  * so several contexts of this process share its code. Results in host memory are there after sync. */
+#include "workers/compute/kernels/cuda/cuda_flash.h"
 #include "workers/compute/kernels/cuda/cuda_hopper.h"
 #include "workers/compute/kernels/cuda/lt_int.h"
 
@@ -82,7 +83,8 @@ static enum errc load(struct backend_ctx *c, const struct gpu_image *images, str
     int n = 0;
     for (const struct gpu_image *i = images; i->name; i++) {
         ASSERT(n < GPU_MODULES_MAX);
-        int code = strcmp(i->name, HOPPER_IMAGE) ? c->d.module_load(&c->module[n++], i->text) : 0;
+        bool is_apart = !strcmp(i->name, HOPPER_IMAGE) || cuda_flash_is_own(i->name);
+        int code = !is_apart ? c->d.module_load(&c->module[n++], i->text) : 0;
         if (code)
             return FAIL(e, UNAVAILABLE, "the card does not take the kernels of %s: %s (%d)", i->name, text_of(&c->d, code), code);
     }
@@ -144,6 +146,7 @@ void cuda_close(struct backend_ctx *c)
         enter(c);
     cuda_lt_close(c);
     cuda_hopper_close(c);
+    cuda_flash_close(c);
     if (c->scratch)
         (void)c->d.memory_free(c->scratch);            /* at the end there is nobody to tell */
     for (int i = 0; i < GPU_MODULES_MAX; i++)

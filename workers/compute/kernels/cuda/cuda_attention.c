@@ -4,6 +4,7 @@
  * In fp32: the kernels of attention.cu. Over bf16: those of flash64.cu and flash128.cu, where heads have that width, begin at 16
  * bytes, and the card has the shared memory; other heads are widened into scratch memory, computed in fp32, and rounded
  * at the end. */
+#include "workers/compute/kernels/cuda/cuda_flash.h"
 #include "workers/compute/kernels/cuda/cuda_ops_int.h"
 
 #include <math.h>
@@ -71,6 +72,8 @@ static const struct flash flashes[] = {
     { 128, 64, 64, KERNEL_flash128, KERNEL_flash128_back_q, KERNEL_flash128_back_kv },
 };
 
+enum { HOPPER_D = 64 };         /* the width that wgmma has kernels for */
+
 /* NULL: by fp32. */
 static const struct flash *flash_of(const struct backend_ctx *c, const struct heads *s, const void *x, const void *y,
                                     const void *z)
@@ -110,6 +113,10 @@ static void attention_narrow(struct backend_ctx *c, const struct op_call *o)
     const struct flash *f = flash_of(c, &s, a.qkv, a.y, NULL);
     size_t rows = s.n * s.t, n_y = rows * s.heads * s.d;
     ASSERT(o->out[0]->type == ELEM_BF16);
+    if (f && c->flash && s.d == HOPPER_D) {
+        cuda_flash_launch(c, OWN_flash_hopper, over(s.t, 128), s.heads, s.n, &a);
+        return;
+    }
     if (f) {
         cuda_launch(c, f->forward, over(s.t, f->queries), s.heads, s.n, &a);
         return;
@@ -129,6 +136,11 @@ static void attention_bwd_narrow(struct backend_ctx *c, const struct op_call *o)
     ASSERT(o->in[1]->type == ELEM_BF16 && o->in[3]->type == ELEM_BF16 && o->out[0]->type == ELEM_BF16);
     if (f && (uintptr_t)a.dqkv % 16 == 0) {
         a.mean = cuda_scratch(c, n_mean * sizeof *a.mean);
+        if (c->flash && s.d == HOPPER_D) {
+            cuda_flash_launch(c, OWN_flash_hopper_back_q, over(s.t, 128), s.heads, s.n, &a);
+            cuda_flash_launch(c, OWN_flash_hopper_back_kv, over(s.t, 64), s.kv, s.n, &a);
+            return;
+        }
         cuda_launch(c, f->back_q, over(s.t, f->queries), s.heads, s.n, &a);
         cuda_launch(c, f->back_kv, over(s.t, f->keys), s.kv, s.n, &a);
         return;

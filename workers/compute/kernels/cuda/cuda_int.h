@@ -32,6 +32,7 @@ struct backend_ctx {
     size_t scratch_bytes;
     uint64_t scratch_moves;     /* it lies elsewhere than what was captured before says */
     struct captured *capture;   /* is made now; NULL: none is */
+    struct flash_hopper *flash; /* attention by wgmma (cuda_flash.h); NULL: by mma.sync */
     struct hopper *hopper;      /* products by wgmma (cuda_hopper.h); NULL: by strips */
     struct lt *lt;              /* products by cuBLASLt (lt_int.h); NULL: by own kernels */
     bool never_captures;

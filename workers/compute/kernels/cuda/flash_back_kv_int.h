@@ -10,7 +10,7 @@ GPU_CALL void back_kv_step(float (*dk)[FLASH_CHUNKS][4], float (*dv)[FLASH_CHUNK
 {
     unsigned dy = queries + FLASH_TILE_SIZE, values = keys + BACK_KEYS * FLASH_D;
     float w[BACK_K_M][BACK_COLS][4], c = s->scale * FLASH_LOG2E;
-    back_scores(w, l, keys, queries, BACK_K_M, true);
+    flash_scores(&w[0][0][0], l, keys, queries, BACK_K_M, BACK_STEP, true);
     int hidden = (int)(key + l->group - query - 2 * l->place);         /* queries of this step that come before key 0 */
     bool is_partly = s->is_causal && query < key + 16 * BACK_K_M - 1;
     GPU_UNROLL
@@ -27,10 +27,10 @@ GPU_CALL void back_kv_step(float (*dk)[FLASH_CHUNKS][4], float (*dv)[FLASH_CHUNK
             }
         }
     }
-    struct gpu_mma_a left[BACK_K_M][BACK_STEP / 16];
-    back_pack(left, w, BACK_K_M);
-    back_add(dv, l, left, dy, BACK_K_M);
-    back_scores(w, l, values, dy, BACK_K_M, true);
+    struct gpu_mma_a left[BACK_K_M * BACK_STEP / 16];
+    flash_pack(left, &w[0][0][0], BACK_K_M * BACK_STEP / 16);
+    flash_add(&dv[0][0][0], l, left, dy, BACK_K_M, BACK_STEP);
+    flash_scores(&w[0][0][0], l, values, dy, BACK_K_M, BACK_STEP, true);
     GPU_UNROLL
     for (int n = 0; n < BACK_COLS; n++) {
         GPU_UNROLL
@@ -38,13 +38,13 @@ GPU_CALL void back_kv_step(float (*dk)[FLASH_CHUNKS][4], float (*dv)[FLASH_CHUNK
             float mean = rows[FLASH_TILE + 8 * n + 2 * l->place + e % 2];
             GPU_UNROLL
             for (unsigned m = 0; m < BACK_K_M; m++) {
-                uint32_t pair = left[m][n / 2].v[n % 2 * 2 + e / 2];
+                uint32_t pair = left[m * BACK_STEP / 16 + (unsigned)n / 2].v[(unsigned)n % 2 * 2 + e / 2];
                 w[m][n][e] = (e % 2 ? gpu_high(pair) : gpu_low(pair)) * (w[m][n][e] - mean);
             }
         }
     }
-    back_pack(left, w, BACK_K_M);
-    back_add(dk, l, left, queries, BACK_K_M);
+    flash_pack(left, &w[0][0][0], BACK_K_M * BACK_STEP / 16);
+    flash_add(&dk[0][0][0], l, left, queries, BACK_K_M, BACK_STEP);
 }
 
 /* What thread i keeps of a tile of queries: the log of row i, or the mean of row i - FLASH_TILE. */
@@ -88,6 +88,7 @@ GPU_CALL void flash_back_kv(const struct flash_back_args *a)
         unsigned next = query + FLASH_TILE;
         float number = 0;
         gpu_copy_wait(0);
+        flash_show();
         GPU_BARRIER();                  /* this tile is there for all, and nobody reads the other any more */
         if (next >= t) {                /* the next head of those that share the keys */
             next = begin;
@@ -109,6 +110,7 @@ GPU_CALL void flash_back_kv(const struct flash_back_args *a)
         rows[turn * 2 * FLASH_TILE + p.thread] = number;
         query = next;
     }
+    GPU_BARRIER();                      /* own rows are written over */
     at = flash_head(s, p.block[2], (size_t)p.block[1] * (s->heads / s->kv));
     back_store(dk, &l, room + own, a->dqkv + at.k, s, key, s->scale, BACK_K_M);
     back_store(dv, &l, room + values + own, a->dqkv + at.v, s, key, 1, BACK_K_M);

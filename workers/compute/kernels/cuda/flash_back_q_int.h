@@ -28,8 +28,8 @@ GPU_CALL void back_q_step(float (*dq)[FLASH_CHUNKS][4], const struct flash_lane 
                           unsigned dy, unsigned keys, const struct heads *s, unsigned row, unsigned key)
 {
     float w[BACK_Q_M][BACK_COLS][4], slope[BACK_Q_M][BACK_COLS][4], c = s->scale * FLASH_LOG2E;
-    back_scores(w, l, q, keys, BACK_Q_M, false);
-    back_scores(slope, l, dy, keys + FLASH_TILE_SIZE, BACK_Q_M, false);
+    flash_scores(&w[0][0][0], l, q, keys, BACK_Q_M, BACK_STEP, false);
+    flash_scores(&slope[0][0][0], l, dy, keys + FLASH_TILE_SIZE, BACK_Q_M, BACK_STEP, false);
     bool is_partly = key + BACK_STEP > s->t || (s->is_causal && key + BACK_STEP - 1 > row);
     GPU_UNROLL
     for (unsigned m = 0; m < BACK_Q_M; m++) {
@@ -46,9 +46,9 @@ GPU_CALL void back_q_step(float (*dq)[FLASH_CHUNKS][4], const struct flash_lane 
             }
         }
     }
-    struct gpu_mma_a left[BACK_Q_M][BACK_STEP / 16];
-    back_pack(left, slope, BACK_Q_M);
-    back_add(dq, l, left, keys, BACK_Q_M);
+    struct gpu_mma_a left[BACK_Q_M * BACK_STEP / 16];
+    flash_pack(left, &slope[0][0][0], BACK_Q_M * BACK_STEP / 16);
+    flash_add(&dq[0][0][0], l, left, keys, BACK_Q_M, BACK_STEP);
 }
 
 /* mean of the block's rows, into shared memory and for the other kernel; and what a thread keeps of its rows. */
@@ -95,8 +95,7 @@ GPU_CALL void flash_back_q(const struct flash_back_args *a)
     flash_load(room + y, a->y + at.y, s->heads * FLASH_D, first, t, BACK_QUERIES);
     gpu_copy_commit();
     flash_load(room, a->qkv + at.q, s->row, first, t, BACK_QUERIES);
-    flash_load(room + stage, a->qkv + at.k, s->row, 0, t, FLASH_TILE);
-    flash_load(room + stage + FLASH_TILE_SIZE, a->qkv + at.v, s->row, 0, t, FLASH_TILE);
+    flash_load_two(room + stage, a->qkv + at.k, s->kv * FLASH_D, s->row, 0, t);
     gpu_copy_commit();
     gpu_copy_wait(1);
     GPU_BARRIER();
@@ -104,15 +103,15 @@ GPU_CALL void flash_back_q(const struct flash_back_args *a)
     for (unsigned key = 0, turn = 0; key < end; key += FLASH_TILE, turn ^= 1) {
         unsigned now = stage + turn * 2 * FLASH_TILE_SIZE, next = stage + (turn ^ 1) * 2 * FLASH_TILE_SIZE;
         gpu_copy_wait(0);
+        flash_show();
         GPU_BARRIER();                  /* this tile is there for all, and nobody reads the other any more */
-        if (key + FLASH_TILE < end) {
-            flash_load(room + next, a->qkv + at.k, s->row, key + FLASH_TILE, t, FLASH_TILE);
-            flash_load(room + next + FLASH_TILE_SIZE, a->qkv + at.v, s->row, key + FLASH_TILE, t, FLASH_TILE);
-        }
+        if (key + FLASH_TILE < end)
+            flash_load_two(room + next, a->qkv + at.k, s->kv * FLASH_D, s->row, key + FLASH_TILE, t);
         gpu_copy_commit();
         for (unsigned step = 0; step < FLASH_TILE; step += BACK_STEP)
             if (key + step < t && (!s->is_causal || key + step < row + 16 * BACK_Q_M))
                 back_q_step(dq, &l, &r, own, dy + own, now + step * FLASH_D, s, row, key + step);
     }
+    GPU_BARRIER();                      /* own rows are written over */
     back_store(dq, &l, room + own, a->dqkv + at.q, s, row, s->scale, BACK_Q_M);
 }

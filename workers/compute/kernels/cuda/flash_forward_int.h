@@ -8,14 +8,11 @@
  * has a key for every query and no row is without one; a warp passes over tiles that lie wholly after its queries. Blocks of
  * the last queries, which walk furthest, come first. Sums have one order, that of keys, whatever the batch. */
 #pragma once
-#include "workers/compute/kernels/cuda/flash_int.h"
+#if !defined(FLASH_WGMMA)
+#include "workers/compute/kernels/cuda/flash_mma_int.h"
+#endif
 
-enum {
-    FLASH_M = FLASH_D == 64 ? 2 : 1,                    /* 16 rows each, of a warp */
-    FLASH_QUERIES = 64 * FLASH_M,
-    FLASH_IS_KEPT = 0,                      /* queries stay in registers */
-    FLASH_COLS = FLASH_TILE / 8
-};
+enum { FLASH_QUERIES = FLASH_THREADS / 2 * FLASH_M, FLASH_COLS = FLASH_TILE / 8 };
 
 /* ln x of a positive normal number: exponent and 2·artanh((m - 1)/(m + 1)), |…| < 0.172. */
 GPU_CALL float flash_log(float x)
@@ -70,15 +67,16 @@ GPU_CALL void flash_weigh(struct flash_rows *r, float (*score)[FLASH_COLS][4], f
 }
 
 /* The numbers of keys, from this tile's first on, that each row sees; other scores become -inf. */
-GPU_CALL void flash_hide(float (*score)[FLASH_COLS][4], const struct flash_lane *l, unsigned row, unsigned key, unsigned t,
-                         bool is_causal)
+GPU_CALL void flash_hide(float (*score)[FLASH_COLS][4], unsigned first, unsigned key, unsigned t, bool is_causal)
 {
+    const struct flash_lane l = flash_lane();
+    unsigned row = first + 16 * FLASH_M * l.warp;
     GPU_UNROLL
     for (unsigned m = 0; m < FLASH_M; m++) {
         GPU_UNROLL
         for (unsigned half = 0; half < 2; half++) {
-            unsigned i = row + 16 * m + 8 * half + l->group, end = is_causal && i < t ? i + 1 : t;
-            int seen = (int)(end - key - 2 * l->place);
+            unsigned i = row + 16 * m + 8 * half + l.group, end = is_causal && i < t ? i + 1 : t;
+            int seen = (int)(end - key - 2 * l.place);
             GPU_UNROLL
             for (int n = 0; n < FLASH_COLS; n++) {
                 float *at = &score[m][n][2 * half];
@@ -90,62 +88,29 @@ GPU_CALL void flash_hide(float (*score)[FLASH_COLS][4], const struct flash_lane 
 }
 
 /* One tile of keys and values. q_rows: the warp's queries in shared memory. */
-GPU_CALL void flash_tile(struct flash_rows *r, const struct flash_lane *l, struct gpu_mma_a (*q)[FLASH_DEPTH],
-                         unsigned q_rows, unsigned keys, const struct heads *s, unsigned row, unsigned key)
+GPU_CALL void flash_tile(struct flash_rows *r, const struct flash_lane *l, unsigned q_rows, unsigned keys, const struct heads *s,
+                         unsigned first, unsigned key)
 {
     float score[FLASH_M][FLASH_COLS][4];
-    uint32_t b[4];
-    GPU_UNROLL
-    for (unsigned m = 0; m < FLASH_M; m++) {
-        GPU_UNROLL
-        for (unsigned n = 0; n < FLASH_COLS; n++)
-            score[m][n][0] = score[m][n][1] = score[m][n][2] = score[m][n][3] = 0;
-    }
-    GPU_UNROLL
-    for (unsigned k = 0; k < FLASH_DEPTH; k++) {
-        struct gpu_mma_a a[FLASH_M];
-        GPU_UNROLL
-        for (unsigned m = 0; m < FLASH_M; m++) {
-            if (FLASH_IS_KEPT)
-                a[m] = q[m][k];
-            else
-                a[m] = flash_left(l, q_rows, k, m);
-        }
-        GPU_UNROLL
-        for (unsigned n = 0; n < FLASH_TILE / 16; n++) {
-            gpu_load_matrices(b, flash_matrices(keys, l->right, k, n));
-            GPU_UNROLL
-            for (unsigned m = 0; m < FLASH_M; m++) {
-                gpu_mma(score[m][2 * n], a[m], b[0], b[1]);
-                gpu_mma(score[m][2 * n + 1], a[m], b[2], b[3]);
-            }
-        }
-    }
-    if (key + FLASH_TILE > s->t || (s->is_causal && key + FLASH_TILE - 1 > row))
-        flash_hide(score, l, row, key, (unsigned)s->t, s->is_causal);
+    struct gpu_mma_a weight[FLASH_M * FLASH_TILE / 16];
+    flash_scores(&score[0][0][0], l, q_rows, keys, FLASH_M, FLASH_TILE, true);
+    if (key + FLASH_TILE > s->t || (s->is_causal && key + FLASH_TILE - 1 > first + 16 * FLASH_M * l->warp))
+        flash_hide(score, first, key, (unsigned)s->t, s->is_causal);
     flash_weigh(r, score, s->scale * FLASH_LOG2E);
-    GPU_UNROLL
-    for (unsigned k = 0; k < FLASH_TILE / 16; k++) {
-        struct gpu_mma_a a[FLASH_M];
-        GPU_UNROLL
-        for (unsigned m = 0; m < FLASH_M; m++)
-            a[m] = flash_pack(score[m], k);
-        GPU_UNROLL
-        for (unsigned n = 0; n < FLASH_DEPTH; n++) {
-            gpu_load_matrices_turned(b, flash_matrices(keys + FLASH_TILE_SIZE, l->left, n, k));
-            GPU_UNROLL
-            for (unsigned m = 0; m < FLASH_M; m++) {
-                gpu_mma(r->out[m][2 * n], a[m], b[0], b[1]);
-                gpu_mma(r->out[m][2 * n + 1], a[m], b[2], b[3]);
-            }
-        }
-    }
+    flash_pack(weight, &score[0][0][0], FLASH_M * FLASH_TILE / 16);
+    flash_add(&r->out[0][0][0], l, weight, keys + FLASH_TILE_SIZE, FLASH_M, FLASH_TILE);
 }
 
 /* Over the sum of each row; the log of that sum, one row a thread. */
-GPU_CALL void flash_end(struct flash_rows *r, const struct flash_lane *l, uint16_t *rows, const struct flash_args *a,
-                        const struct flash_head *at, unsigned row)
+GPU_CALL void flash_end(struct flash_rows *r, const struct flash_args *a, unsigned first)
 {
+    GPU_DYNAMIC(uint16_t, room);
+    const struct flash_lane lane = flash_lane(), *l = &lane;
+    unsigned row = first + 16 * FLASH_M * lane.warp;
+    uint16_t *rows = room + 16 * FLASH_M * lane.warp * FLASH_D;
+    struct gpu_place p = gpu_place();
+    GPU_HIDE(p.block[1]);
+    const struct flash_head at = flash_head(&a->s, p.block[2], p.block[1]);
     float mine_top = 0, mine_sum = 1;
     GPU_UNROLL
     for (unsigned m = 0; m < FLASH_M; m++) {
@@ -161,10 +126,10 @@ GPU_CALL void flash_end(struct flash_rows *r, const struct flash_lane *l, uint16
         }
         flash_put(l, rows + 16 * m * FLASH_D, r->out[m], by[0], by[1]);
     }
-    flash_store(l, rows, 16 * FLASH_M, a->y + at->y, a->s.heads * FLASH_D, row, (unsigned)a->s.t);
+    flash_store(l, rows, 16 * FLASH_M, a->y + at.y, a->s.heads * FLASH_D, row, (unsigned)a->s.t);
     unsigned i = row + l->place / 2 * 16 + l->place % 2 * 8 + l->group;
     if (a->sums && l->place < 2 * FLASH_M && i < a->s.t)
-        a->sums[at->row + i] = gpu_fma(mine_top, a->s.scale, flash_log(mine_sum));
+        a->sums[at.row + i] = gpu_fma(mine_top, a->s.scale, flash_log(mine_sum));
 }
 
 /* block: tile of queries, head, item. Shared memory: queries, then twice a tile of keys and one of values. */
@@ -175,12 +140,10 @@ GPU_CALL void flash_forward(const struct flash_args *a)
     const struct heads *s = &a->s;
     const struct flash_lane l = flash_lane();
     unsigned t = (unsigned)s->t, tiles = (t + FLASH_QUERIES - 1) / FLASH_QUERIES;
-    unsigned tile = s->is_causal ? tiles - 1 - p.block[0] : p.block[0];
-    unsigned first = tile * FLASH_QUERIES, row = first + 16 * FLASH_M * l.warp;
+    unsigned first = (s->is_causal ? tiles - 1 - p.block[0] : p.block[0]) * FLASH_QUERIES;
     unsigned end = s->is_causal && first + FLASH_QUERIES < t ? first + FLASH_QUERIES : t;
     const struct flash_head at = flash_head(s, p.block[2], p.block[1]);
     unsigned q_rows = 16 * FLASH_M * l.warp * FLASH_D, stage = FLASH_QUERIES * FLASH_D;
-    struct gpu_mma_a q[FLASH_M][FLASH_DEPTH];
     struct flash_rows r;
     GPU_UNROLL
     for (unsigned m = 0; m < FLASH_M; m++) {
@@ -191,29 +154,20 @@ GPU_CALL void flash_forward(const struct flash_args *a)
             r.out[m][n][0] = r.out[m][n][1] = r.out[m][n][2] = r.out[m][n][3] = 0;
     }
     flash_load(room, a->qkv + at.q, s->row, first, t, FLASH_QUERIES);
+    flash_load_two(room + stage, a->qkv + at.k, s->kv * FLASH_D, s->row, 0, t);
     gpu_copy_commit();
-    flash_load(room + stage, a->qkv + at.k, s->row, 0, t, FLASH_TILE);
-    flash_load(room + stage + FLASH_TILE_SIZE, a->qkv + at.v, s->row, 0, t, FLASH_TILE);
-    gpu_copy_commit();
-    gpu_copy_wait(1);
-    GPU_BARRIER();
-    GPU_UNROLL
-    for (unsigned m = 0; m < FLASH_M && FLASH_IS_KEPT; m++) {
-        GPU_UNROLL
-        for (unsigned k = 0; k < FLASH_DEPTH; k++)
-            q[m][k] = flash_left(&l, q_rows, k, m);
-    }
-    for (unsigned key = 0, turn = 0; key < end; key += FLASH_TILE, turn ^= 1) {
-        unsigned now = stage + turn * 2 * FLASH_TILE_SIZE, next = stage + (turn ^ 1) * 2 * FLASH_TILE_SIZE;
+    for (unsigned key = 0; key < end; key += FLASH_TILE) {
+        unsigned turn = key / FLASH_TILE % 2, now = stage + turn * 2 * FLASH_TILE_SIZE;
+        unsigned next = stage + (turn ^ 1) * 2 * FLASH_TILE_SIZE;
         gpu_copy_wait(0);
+        flash_show();
         GPU_BARRIER();                  /* this tile is there for all, and nobody reads the other any more */
-        if (key + FLASH_TILE < end) {
-            flash_load(room + next, a->qkv + at.k, s->row, key + FLASH_TILE, t, FLASH_TILE);
-            flash_load(room + next + FLASH_TILE_SIZE, a->qkv + at.v, s->row, key + FLASH_TILE, t, FLASH_TILE);
-        }
+        if (key + FLASH_TILE < end)
+            flash_load_two(room + next, a->qkv + at.k, s->kv * FLASH_D, s->row, key + FLASH_TILE, t);
         gpu_copy_commit();
-        if (!s->is_causal || key < row + 16 * FLASH_M)
-            flash_tile(&r, &l, q, q_rows, now, s, row, key);
+        if (!s->is_causal || key < first + 16 * FLASH_M * l.warp + 16 * FLASH_M)
+            flash_tile(&r, &l, q_rows, now, s, first, key);
     }
-    flash_end(&r, &l, room + q_rows, a, &at, row);
+    GPU_BARRIER();                      /* own rows are written over */
+    flash_end(&r, a, first);
 }

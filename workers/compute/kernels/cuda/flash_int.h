@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* flash_int.h - what attention over bf16 on tensor cores is written with (flash_forward_int.h, flash_back_int.h): tiles in shared
- * memory and fragments of gpu_mma. FLASH_D, the width of a head, is said by the file that includes it.
+/* flash_int.h - what attention over bf16 on tensor cores is written with (flash_forward_int.h, flash_back_int.h): tiles
+ * in shared memory and fragments of results. FLASH_D, the width of a head, and FLASH_THREADS of a block are said by the
+ * file that includes it.
  *
- * A block is four warps. A tile is rows of one head, FLASH_D numbers each; the 16 bytes number c of row r lie at place
- * c ^ r % 8 of its row, so the eight rows of a matrix that gpu_load_matrices reads at once meet 32 different banks. A warp
- * owns whole rows of results: 16·m of them, of which thread (group, place) has rows group and group + 8 of each 16, and
- * columns 2·place and the next of each 8. So a row is folded by the four threads of a group, and what one product gives
- * is, packed, the left factor of the next without passing through memory. Source of the fragments: PTX ISA, "Matrix
- * Fragments for mma.m16n8k16 with floating point type". */
+ * A tile is rows of one head, FLASH_D numbers each; the 16 bytes number c of row r lie at place c ^ r % 8 of its row, so
+ * the eight rows of a matrix that gpu_load_matrices reads at once meet 32 different banks. A warp owns whole rows of
+ * results: 16·m of them, of which thread (group, place) has rows group and group + 8 of each 16, and columns 2·place and
+ * the next of each 8. So a row is folded by the four threads of a group, and what one product gives is, packed, the left
+ * factor of the next without passing through memory. Source of the fragments: PTX ISA, "Matrix Fragments for
+ * mma.m16n8k16 with floating point type". */
 #pragma once
 #include "workers/compute/kernels/cuda/args.h"
 #include "workers/compute/kernels/cuda/gpu_math.h"
@@ -15,8 +16,10 @@
 #ifndef FLASH_D
 #define FLASH_D 64
 #endif
+#ifndef FLASH_THREADS
+#define FLASH_THREADS 128
+#endif
 enum {
-    FLASH_THREADS = 128,
     FLASH_CHUNKS = FLASH_D / 8,                         /* of 16 bytes in a row */
     FLASH_DEPTH = FLASH_D / 16,                         /* steps of gpu_mma along a row */
     FLASH_AT_ONCE = FLASH_THREADS / FLASH_CHUNKS,       /* rows that a block copies at a time */
@@ -36,12 +39,14 @@ GPU_CALL unsigned flash_at(unsigned row, unsigned chunk)
     return row * FLASH_D + (chunk ^ (row & 7)) * 8;
 }
 
+/* Once before a loop, and anew where little of it is asked for: the compiler keeps none of it from one to the other. */
 GPU_CALL struct flash_lane flash_lane(void)
 {
-    struct gpu_place p = gpu_place();
+    unsigned thread = gpu_place().thread;
     struct flash_lane l;
-    l.warp = p.thread / GPU_WARP;
-    l.lane = p.thread % GPU_WARP;
+    GPU_HIDE(thread);
+    l.warp = thread / GPU_WARP;
+    l.lane = thread % GPU_WARP;
     l.group = l.lane / 4;
     l.place = l.lane % 4;
     l.left = flash_at(l.lane % 16, l.lane / 16);
@@ -53,38 +58,36 @@ GPU_CALL struct flash_lane flash_lane(void)
 GPU_CALL void flash_load(uint16_t *tile, const uint16_t *from, size_t stride, unsigned first, unsigned t,
                          unsigned rows)
 {
-    unsigned thread = gpu_place().thread, row = thread / FLASH_CHUNKS, chunk = thread % FLASH_CHUNKS;
-    const uint16_t *at = from + (size_t)(first + row) * stride + 8 * chunk;
+    unsigned thread = gpu_place().thread;
+    GPU_HIDE(thread);                   /* what follows would hold registers through the loop around it */
+    unsigned chunk = thread % FLASH_CHUNKS, row = thread / FLASH_CHUNKS, step = FLASH_AT_ONCE * (unsigned)stride;
     uint16_t *to = tile + flash_at(row, chunk);
-        size_t step = FLASH_AT_ONCE * stride;
+    row += first;
+    const uint16_t *at = from + (row * stride + 8 * chunk);
+    GPU_HIDE(step);
     GPU_UNROLL
     for (unsigned r = 0; r < rows; r += FLASH_AT_ONCE, at += step)
-        gpu_copy16_async(to + r * FLASH_D, at, first + row + r < t);
+        gpu_copy16_async(to + r * FLASH_D, at, row + r < t);
 }
 
-/* The same in the two places k of a row, in the 16 rows number n from `rows` on, which is a multiple of 16 rows. */
-GPU_CALL const uint16_t *flash_matrices(unsigned rows, unsigned lane, unsigned k, unsigned n)
+/* The same of keys, and of values behind them; they lie `apart` from each other. */
+GPU_CALL void flash_load_two(uint16_t *tile, const uint16_t *from, size_t apart, size_t stride, unsigned first, unsigned t)
 {
-    GPU_DYNAMIC(const uint16_t, room);
-    return room + ((rows + lane) ^ 16 * k) + 16 * n * FLASH_D;
+    unsigned there = (unsigned)apart;
+    GPU_HIDE(there);
+    flash_load(tile, from, stride, first, t, FLASH_TILE);
+    flash_load(tile + FLASH_TILE_SIZE, from + there, stride, first, t, FLASH_TILE);
 }
 
-GPU_CALL struct gpu_mma_a flash_left(const struct flash_lane *l, unsigned rows, unsigned k, unsigned n)
+/* Results of a product, 16 · columns of them at a time, as left factors of the next one. */
+GPU_CALL void flash_pack(struct gpu_mma_a *to, const float *sum, unsigned count)
 {
-    struct gpu_mma_a a;
-    gpu_load_matrices(a.v, flash_matrices(rows, l->left, k, n));
-    return a;
-}
-
-/* Results of a product, columns 16·k and on of them, as a left factor of the next one. */
-GPU_CALL struct gpu_mma_a flash_pack(float (*sum)[4], unsigned k)
-{
-    struct gpu_mma_a a;
-    a.v[0] = gpu_pack(sum[2 * k][0], sum[2 * k][1]);
-    a.v[1] = gpu_pack(sum[2 * k][2], sum[2 * k][3]);
-    a.v[2] = gpu_pack(sum[2 * k + 1][0], sum[2 * k + 1][1]);
-    a.v[3] = gpu_pack(sum[2 * k + 1][2], sum[2 * k + 1][3]);
-    return a;
+    GPU_UNROLL
+    for (unsigned k = 0; k < count; k++) {
+        GPU_UNROLL
+        for (unsigned i = 0; i < 4; i++)
+            to[k].v[i] = gpu_pack(sum[8 * k + 2 * i], sum[8 * k + 2 * i + 1]);
+    }
 }
 
 struct __attribute__((aligned(16), may_alias)) flash_quad {

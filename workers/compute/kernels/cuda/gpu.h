@@ -155,7 +155,7 @@ void gpu_emu_barrier(void);
 bool gpu_emu_barrier_or(bool is_true);
 float gpu_emu_shuffle_down(float v, unsigned by);
 float gpu_emu_shuffle_xor(float v, unsigned by);
-void gpu_emu_mma(float d[4], struct gpu_mma_a a, uint32_t b0, uint32_t b1);
+void gpu_emu_mma(float *d, struct gpu_mma_a a, uint32_t b0, uint32_t b1);
 void gpu_copy16_async(void *shared, const void *global, bool is_inside);
 void gpu_copy_commit(void);
 void gpu_copy_wait(unsigned n);
@@ -168,7 +168,9 @@ uint32_t gpu_ballot(bool is_true);
 uint32_t gpu_pack(float low, float high);
 void gpu_warp_barrier(void);
 #define KERNEL(name, threads, shared_bytes) void gpu_emu_##name(const void *at);
+#define FLASH_HOPPER KERNEL
 #include "workers/compute/kernels/cuda/kernel.def"
+#undef FLASH_HOPPER
 #undef KERNEL
 GPU_CALL struct gpu_place gpu_place(void)
 {
