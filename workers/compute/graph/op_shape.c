@@ -113,6 +113,36 @@ static enum errc shape_norm_scale_bwd(const struct graph *g, const struct node *
     return is_same_shape(in_shape(g, n, 1), x) ? ERR_OK : shape_refuse(g, n, 1, "expected the shape and type of input 0", e);
 }
 
+static enum errc shape_add_norm(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
+{
+    bool is_rms = n->attr.flags & NORM_RMS;
+    out[0] = out[1] = *in_shape(g, n, 0);
+    if (!is_same_shape(in_shape(g, n, 1), out))
+        return shape_refuse(g, n, 1, "expected the shape and type of input 0", e);
+    if (!is_vector_of(in_shape(g, n, 2), out->type, last_of(out)))
+        return shape_refuse(g, n, 2, "expected a vector with a number for each column", e);
+    if (is_rms != (n->in[3] == VALUE_NONE) || (!is_rms && !is_vector_of(in_shape(g, n, 3), out->type, last_of(out))))
+        return shape_refuse(g, n, 3, "expected a vector with a number for each column, if the flag does not say RMS", e);
+    return ERR_OK;
+}
+
+static enum errc shape_norm_add_bwd(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
+{
+    struct shape x;
+    TRY(shape_norm_bwd(g, n, &x, e));
+    out[0] = out[1] = out[2] = (struct shape){ x.type, 1, { last_of(&x) } };
+    out[3] = out[4] = x;
+    return n->in[3] == VALUE_NONE || is_same_shape(in_shape(g, n, 3), &x)
+               ? ERR_OK : shape_refuse(g, n, 3, "expected the shape and type of input 0", e);
+}
+
+static enum errc shape_gelu_bwd_sum(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
+{
+    TRY(shape_same(g, n, &out[1], e));
+    out[0] = (struct shape){ out[1].type, 1, { last_of(&out[1]) } };
+    return ERR_OK;
+}
+
 static enum errc shape_embed(const struct graph *g, const struct node *n, struct shape *out, struct err *e)
 {
     const struct shape *table = in_shape(g, n, 0);

@@ -62,6 +62,7 @@ static enum errc make(struct plan *p, const struct plan_options *o, struct err *
     p->consts = ARENA_ARRAY(g->arena, struct buffer *, g->nodes_max * 4 + 64);
     plan_fuse(g);
     plan_join(g, p->be);
+    plan_fuse_rows(g, p->be);
     TRY(plan_fold(p, e));
     plan_sweep(g);
     p->places = ARENA_ARRAY(g->arena, struct plan_place, g->value_count + 1);

@@ -2,10 +2,11 @@
 /* plan.h - a graph made ready for one backend: refused or fused, folded and laid out in memory, once; then run any number of
  * times.
  *
- * plan_new, in this order: what the backend lacks is refused by name; bias and ReLU join the product before them; constant
- * weights are packed and what depends on constants alone is computed; what nobody reads goes; every result gets a place in
- * one arena by its lifetime, for the largest batch. Sizes are known before anything is allocated: too large is LIMIT with
- * both numbers. A plan is immutable and shared by threads; a run (run.h) is one thread's memory.
+ * plan_new, in this order: what the backend lacks is refused by name; bias and ReLU join the product before them; on a device
+ * what is done to the same rows becomes one pass; constant weights are packed and what depends on constants alone is computed;
+ * what nobody reads goes; every result gets a place in one arena by its lifetime, for the largest batch. Sizes are known before
+ * anything is allocated: too large is LIMIT with both numbers. A plan is immutable and shared by threads; a run (run.h) is one
+ * thread's memory.
  *
  * The arena: a result lives from the node that makes it to the last that reads it, an input and an output all the time. An
  * operation that may work in place (op.def) takes over the place of an input that nobody reads later. Places are aligned to

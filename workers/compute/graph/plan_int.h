@@ -8,6 +8,7 @@ enum { PLACE_ALIGN = 64 };
 
 void plan_fuse(struct graph *g);                                /* fuse.c */
 void plan_join(struct graph *g, const struct backend *be);      /* join.c: after fuse.c */
+void plan_fuse_rows(struct graph *g, const struct backend *be); /* fuse_rows.c: of devices */
 enum errc plan_fold(struct plan *p, struct err *e);             /* fold.c: packs weights, computes constants */
 void plan_sweep(struct graph *g);                               /* fold.c: what nobody reads is gone */
 void plan_lay(struct plan *p);                                  /* lay.c: lifetimes and places */

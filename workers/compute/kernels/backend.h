@@ -34,7 +34,7 @@ enum op {
     OP_COUNT
 };
 
-enum { OP_INPUTS_MAX = 6, OP_OUTPUTS_MAX = 3 };
+enum { OP_INPUTS_MAX = 6, OP_OUTPUTS_MAX = 5 };
 enum { Q8_DEPTH_MAX = 65536 };                      /* of products of bytes: 65,536 · 255 · 128 < 2^31 */
 enum { OP_ADDS = 1, OP_ROWS = 2, OP_VIEW = 4, OP_LATER = 8, OP_ROUNDS = 16 };   /* flags of op.def */
 
@@ -82,6 +82,10 @@ struct op_attr {                /* what an operation is told beside its inputs; 
  * LAYERNORM x, scale, shift   (x - mean)/√(var + eps)·scale + shift by row (Ba et al. 2016); LAYERNORM_BWD x, scale, dy
  * NORM_SCALE_BWD x, dy        [cols] = Σ rows dy·(x - mean)/√(var + eps)
  * RMSNORM x, scale            x/√(mean(x²) + eps)·scale by row (Zhang & Sennrich 2019); RMSNORM_BWD x, scale, dy
+ * ADD_NORM x, y, scale, shift?    LAYERNORM of x + y, or with NORM_RMS RMSNORM; and x + y
+ * NORM_ADD_BWD x, scale, dy, more?   of either norm: NORM_SCALE_BWD x, dy; COLSUM dy; COLSUM of the last one; that in another type;
+ *                             LAYERNORM_BWD (RMSNORM_BWD) x, scale, dy, + more. GELU_BWD_SUM x, dy   COLSUM of GELU_BWD, and that.
+ *                             Each but the last result where it is asked for; OP_ACCUMULATE is for the sums
  * GROUPNORM x, scale, shift   an image's channels in attr.n groups, mean and deviation of a group over the whole image (Wu & He
  * 2018),
  *                             then as LAYERNORM by channel; GROUPNORM_BWD x, scale, dy; GROUPNORM_SCALE_BWD x, dy -> [channels]

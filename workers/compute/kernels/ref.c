@@ -267,12 +267,15 @@ static void matmul_sum(struct backend_ctx *c, const struct op_call *o)
 #define KERNELS_JOINED(type)                                                                                            \
     [OP_MATMUL_GELU][type] = matmul_gelu, [OP_MATMUL_GELU_BWD][type] = matmul_gelu_bwd, [OP_MATMUL_SUM][type] = matmul_sum
 
+#include "workers/compute/kernels/fused_int.h"
+
 #define F32(name) f32_##name
 #define F64(name) f64_##name
 #define K(name) k_##name
 static kernel_table kernels = { KERNELS_OF(ELEM_F32), KERNELS_OF(ELEM_F64), KERNELS_OF_NET(ELEM_F32, F32),
                                 KERNELS_OF_NET(ELEM_F64, F64), KERNELS_PRODUCTS(ELEM_F32, K, F32),
                                 KERNELS_PRODUCTS(ELEM_F64, K, F64),
+                                KERNELS_OF_FUSED(ELEM_F32), KERNELS_OF_FUSED(ELEM_F64),
                                 KERNELS_ND(ELEM_F32, f32_), KERNELS_ND(ELEM_F64, f64_),
                                 KERNELS_JOINED(ELEM_F32), KERNELS_JOINED(ELEM_F64),
                                 KERNELS_ALWAYS, KERNELS_Q8 };

@@ -11,13 +11,13 @@ struct net_shape {
 struct net_case {
     enum op op;
     struct op_attr attr;
-    struct net_shape in[4], out[2];     /* rank 0: none */
+    struct net_shape in[4], out[OP_OUTPUTS_MAX];     /* rank 0: none */
     unsigned narrow;                    /* bits of those that are bf16: inputs from 0, outputs from NARROW_OUT */
 };
 enum { NARROW_OUT = 4 };
 
 /* The cases of each operation at one size; *ret_count of them in ret. */
-enum { NET_CASES_MAX = 36 };
+enum { NET_CASES_MAX = 40 };
 struct net_size {
     size_t n, t, heads, kv_heads, d;            /* attention */
     size_t side, window, stride, pad, in, out, groups;      /* images; groups share `in` */

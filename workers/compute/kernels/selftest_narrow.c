@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-enum { IN0 = 1, IN1 = 2, IN2 = 4, IN3 = 8, OUT = 1 << NARROW_OUT };
+enum { IN0 = 1, IN1 = 2, IN2 = 4, IN3 = 8, OUT = 1 << NARROW_OUT, OUT1 = OUT << 1,
+       COPY = OUT << 3 };
 
 size_t narrow_cases(const struct net_size *s, struct net_case ret[NET_CASES_MAX])
 {
@@ -14,7 +15,8 @@ size_t narrow_cases(const struct net_size *s, struct net_case ret[NET_CASES_MAX]
     const struct op_attr turn = { .heads = s->heads }, norm = { .eps = 1e-5 }, rms = { .eps = 1e-5, .flags = NORM_RMS };
     const struct op_attr forward = { .flags = MM_TRANS_B | MM_BIAS }, weights = { .flags = MM_TRANS_A | OP_ACCUMULATE };
     const struct op_attr relu = { .flags = MM_TRANS_B | MM_BIAS | MM_RELU }, tb = { .flags = MM_TRANS_B };
-    const struct op_attr turned = { .flags = MM_TRANS_A }, adds = { .flags = OP_ACCUMULATE };
+    const struct op_attr turned = { .flags = MM_TRANS_A }, rms_adds = { .eps = 1e-5, .flags = NORM_RMS | OP_ACCUMULATE };
+    const struct op_attr adds = { .flags = OP_ACCUMULATE };
     const struct net_shape qkv = { 3, { s->n, s->t, row } }, y = { 3, { s->n, s->t, s->heads * s->d } };
     const struct net_shape sums = { 3, { s->n, s->heads, s->t } }, table = { 2, { s->t, s->d / 2 * 2 } };
     const struct net_shape r = { 2, { s->t, s->in } }, rr = { 2, { s->t, 2 * s->in } }, c = { 1, { s->in } };
@@ -41,6 +43,11 @@ size_t narrow_cases(const struct net_size *s, struct net_case ret[NET_CASES_MAX]
         { OP_LAYERNORM, norm, { r, c, c }, { r }, OUT },            { OP_LAYERNORM_BWD, norm, { r, c, r }, { r }, IN2 },
         { OP_RMSNORM, norm, { r, c }, { r }, OUT },                 { OP_RMSNORM_BWD, norm, { r, c, r }, { r }, IN2 },
         { OP_NORM_SCALE_BWD, rms, { r, r }, { c }, IN1 },           { OP_NORM_SCALE_BWD, norm, { r, r }, { c }, IN1 },
+        { OP_ADD_NORM, norm, { r, r, c, c }, { r, r }, IN1 | OUT }, { OP_ADD_NORM, rms, { r, r, c }, { r, r }, OUT },
+        { OP_NORM_ADD_BWD, norm, { r, c, r, r }, { c, c, c, r, r }, IN2 | COPY },
+        { OP_NORM_ADD_BWD, rms_adds, { r, c, r }, { c, { 0 }, c, { 0 }, r }, IN2 },
+        { OP_GELU_BWD_SUM, none, { r, r }, { c, r }, IN0 | IN1 | OUT1 },
+        { OP_GELU_BWD_SUM, adds, { r, r }, { c, r }, IN1 },
     };
     _Static_assert(sizeof k / sizeof *k <= NET_CASES_MAX, "room");
     memcpy(ret, k, sizeof k);

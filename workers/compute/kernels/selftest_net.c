@@ -131,10 +131,10 @@ enum errc net_check(const struct backend *be, struct backend_ctx *ctx, struct ba
                     uint64_t seed,
                     double tolerance, uint64_t *ret_hash, struct err *e)
 {
-    struct pair in[4] = { 0 }, out[2] = { 0 };
+    struct pair in[4] = { 0 }, out[OP_OUTPUTS_MAX] = { 0 };
     struct op_call f = { .attr = k->attr }, d = f;
     bool ok = true;
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 4 + OP_OUTPUTS_MAX; i++) {
         struct pair *p = i < 4 ? &in[i] : &out[i - 4];
         const struct net_shape *s = i < 4 ? &k->in[i] : &k->out[i - 4];
         if (!s->rank)
@@ -154,9 +154,9 @@ enum errc net_check(const struct backend *be, struct backend_ctx *ctx, struct ba
         if (ret_hash)
             *ret_hash = str_hash(str_n(out[0].f.ptr, count(&k->out[0]) * elem_bytes(out[0].f.type)));
     }
-    for (int i = 0; i < 2 && rc == ERR_OK && k->out[i].rank; i++)
-        rc = compare(be, k, &out[i], tolerance, e);
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < OP_OUTPUTS_MAX && rc == ERR_OK; i++)
+        rc = !k->out[i].rank ? ERR_OK : compare(be, k, &out[i], tolerance, e);
+    for (int i = 0; i < 4 + OP_OUTPUTS_MAX; i++) {
         free(i < 4 ? in[i].f.ptr : out[i - 4].f.ptr);
         free(i < 4 ? in[i].d.ptr : out[i - 4].d.ptr);
     }

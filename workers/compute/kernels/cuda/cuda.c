@@ -296,7 +296,7 @@ void cuda_begin(struct backend_ctx *c, enum op op, const struct op_call *o)
             uses[n++] = use_of(o->in[i], true, op_row(op)->writes >> i & 1);
     for (int i = 0; i < OP_OUTPUTS_MAX; i++)
         if (o->out[i])
-            uses[n++] = use_of(o->out[i], o->attr.flags & OP_ACCUMULATE, true);
+            uses[n++] = use_of(o->out[i], o->attr.flags & OP_ACCUMULATE && (op_row(op)->outs == 1 || o->out[i]->rank == 1), true);
     c->d.about(op_name(op), c->stream[QUEUE_COMPUTE], uses, n);
 }
 

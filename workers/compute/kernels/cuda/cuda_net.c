@@ -69,7 +69,7 @@ static void sum_apart(struct backend_ctx *c, const struct op_call *o)
     const struct op_call plain = { o->attr, { o->in[0], o->in[1] }, { o->out[0] } };
     const struct op_call sum = { { .flags = o->attr.flags & OP_ACCUMULATE }, { o->in[0] }, { o->out[1] } };
     matmul_narrow(c, &plain);
-    cuda_colsum(c, &sum);
+    cuda_colsum_inside(c, &sum);
 }
 
 /* By the library in one pass where it has that and is faster by it; else one after the other. */

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-enum { CHUNK_ROWS = 256, CHUNK_NUMBERS = 65536 };
+enum { CHUNK_NUMBERS = 65536 };
 enum { KEPT_FROM = 1024, KEPT_BYTES = 100864 };         /* logits of a row that shared memory holds: kernel.def */
 
 /* Eight numbers a thread where every operand is dense and begins at 16 bytes. */
@@ -100,44 +100,6 @@ static void cast(struct backend_ctx *c, const struct op_call *o)
     cuda_launch(c, KERNEL_cast, over(a.n, a.is_wide ? 2048 : 256), 1, 1, &a);
 }
 
-static bool is_at_16(const void *p)
-{
-    return (uintptr_t)p % 16 == 0;
-}
-
-/* Rows that a warp holds in registers, four numbers an access. */
-static bool is_kept(const struct mat *m)
-{
-    return m->cols % 4 == 0 && m->cols <= 1024 && m->stride % 4 == 0 && is_at_16(f32(m));
-}
-
-static void norm(struct backend_ctx *c, const struct op_call *o, const struct tensor *shift)
-{
-    struct mat x = mat_of(o->in[0]), y = mat_of(o->out[0]);
-    const struct norm_args a = { f32(&x), at(o->in[1]), shift ? at(shift) : NULL, numbers_of(&y), x.rows, x.cols, x.stride,
-                                 y.stride, (float)o->attr.eps, !shift };
-    ASSERT(x.rows == y.rows && x.cols == y.cols && tensor_count(o->in[1]) == x.cols && (!shift || tensor_count(shift) == x.cols));
-    if (is_kept(&x) && is_kept(&y) && is_at_16(a.scale) && is_at_16(a.shift))
-        cuda_launch(c, KERNEL_norm_kept, over(x.rows, 8), 1, 1, &a);
-    else
-        cuda_launch(c, KERNEL_norm, x.rows, 1, 1, &a);
-}
-
-static void layernorm(struct backend_ctx *c, const struct op_call *o) { norm(c, o, o->in[2]); }
-static void rmsnorm(struct backend_ctx *c, const struct op_call *o) { norm(c, o, NULL); }
-
-static void norm_back(struct backend_ctx *c, const struct op_call *o, bool is_rms)
-{
-    struct mat x = mat_of(o->in[0]), dy = mat_of(o->in[2]), dx = mat_of(o->out[0]);
-    const struct norm_back_args a = { f32(&x), at(o->in[1]), numbers_of(&dy), f32(&dx), x.cols, x.stride, dy.stride, dx.stride,
-                                      (float)o->attr.eps, is_rms };
-    ASSERT(x.rows == dx.rows && x.cols == dx.cols && dy.rows == x.rows && tensor_count(o->in[1]) == x.cols);
-    cuda_launch(c, KERNEL_norm_back, x.rows, 1, 1, &a);
-}
-
-static void layernorm_bwd(struct backend_ctx *c, const struct op_call *o) { norm_back(c, o, false); }
-static void rmsnorm_bwd(struct backend_ctx *c, const struct op_call *o) { norm_back(c, o, true); }
-
 static void softmax(struct backend_ctx *c, const struct op_call *o)
 {
     struct mat x = mat_of(o->in[0]), y = mat_of(o->out[0]);
@@ -197,45 +159,6 @@ static void differ(struct backend_ctx *c, const struct op_call *o, bool is_sigmo
 
 static void mse(struct backend_ctx *c, const struct op_call *o) { differ(c, o, false); }
 static void sigmoid_xent(struct backend_ctx *c, const struct op_call *o) { differ(c, o, true); }
-
-/* Σ x by column, or Σ dy·z with the moments of x's rows, which lie behind the partial sums. */
-static void columns(struct backend_ctx *c, const struct op_call *o, const struct mat *x, const struct mat *dy, bool is_rms)
-{
-    size_t parts = over(x->rows, CHUNK_ROWS);
-    float *part = cuda_scratch(c, (parts * x->cols + 2 * x->rows) * sizeof *part), *moments = part + parts * x->cols;
-    struct mat out = mat_of(o->out[0]);
-    ASSERT(out.rows == 1 && out.cols == x->cols);
-    if (dy) {
-        const struct moments_args m = { f32(x), moments, x->cols, x->stride, (float)o->attr.eps, is_rms };
-        ASSERT(dy->rows == x->rows && dy->cols == x->cols);
-        cuda_launch(c, KERNEL_moments, x->rows, 1, 1, &m);
-    }
-    const struct column_part_args a = { numbers_of(x), numbers_of(dy), moments, part, x->rows, x->cols, x->stride,
-                                        dy ? dy->stride : 0, CHUNK_ROWS };
-    const struct column_end_args b = { part, f32(&out), parts, x->cols, o->attr.flags & OP_ACCUMULATE };
-    if (!dy && x->cols % 8 == 0 && x->stride % 8 == 0 && is_at_16(a.x.at))
-        cuda_launch(c, KERNEL_column_wide, over(x->cols, 256), parts, 1, &a);
-    else
-        cuda_launch(c, KERNEL_column_part, over(x->cols, 128), parts, 1, &a);
-    cuda_launch(c, KERNEL_column_end, over(x->cols, 32), 1, 1, &b);
-}
-
-static void colsum(struct backend_ctx *c, const struct op_call *o)
-{
-    struct mat x = mat_of(o->in[0]);
-    columns(c, o, &x, NULL, false);
-}
-
-void cuda_colsum(struct backend_ctx *c, const struct op_call *o)
-{
-    colsum(c, o);
-}
-
-static void norm_scale_bwd(struct backend_ctx *c, const struct op_call *o)
-{
-    struct mat x = mat_of(o->in[0]), dy = mat_of(o->in[1]);
-    columns(c, o, &x, &dy, o->attr.flags & NORM_RMS);
-}
 
 static void sumsq(struct backend_ctx *c, const struct op_call *o)
 {
@@ -307,5 +230,5 @@ static void sgd(struct backend_ctx *c, const struct op_call *o)
 CUDA_OPS(CUDA_DEFINE)
 #define ROW(NAME, name, type) [OP_##NAME][type] = k_##name,
 #define NET_ROW(NAME, name, type) [OP_##NAME][type] = cuda_##name,
-kernel_table cuda_kernels = { CUDA_OPS(ROW) CUDA_NARROW_OPS(ROW) CUDA_NET_OPS(NET_ROW)
+kernel_table cuda_kernels = { CUDA_OPS(ROW) CUDA_NARROW_OPS(ROW) CUDA_NORM_OPS(NET_ROW) CUDA_NORM_NARROW_OPS(NET_ROW) CUDA_NET_OPS(NET_ROW)
                               CUDA_ATTENTION_OPS(NET_ROW) CUDA_NARROW_NET_OPS(NET_ROW) };

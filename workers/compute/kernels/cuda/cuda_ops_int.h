@@ -31,6 +31,10 @@ static inline bool is_flat(const struct mat *m)
 {
     return is_dense(m) && (uintptr_t)f32(m) % 16 == 0;
 }
+static inline bool is_at_16(const void *p)
+{
+    return (uintptr_t)p % 16 == 0;
+}
 static inline size_t over(size_t n, size_t each)
 {
     return (n + each - 1) / each;
@@ -42,10 +46,8 @@ static inline size_t over(size_t n, size_t each)
     ROW(RELU_BWD, relu_bwd, ELEM_F32) ROW(GELU, gelu, ELEM_F32) ROW(GELU_BWD, gelu_bwd, ELEM_F32)                           \
     ROW(STANDARDISE, standardise, ELEM_F32) ROW(SWIGLU, swiglu, ELEM_F32) ROW(SWIGLU_BWD, swiglu_bwd, ELEM_F32)             \
     ROW(ROTARY, rotary, ELEM_F32) ROW(DROPOUT, dropout, ELEM_F32) ROW(CAST, cast, ELEM_F32)                                 \
-    ROW(LAYERNORM, layernorm, ELEM_F32) ROW(LAYERNORM_BWD, layernorm_bwd, ELEM_F32) ROW(RMSNORM, rmsnorm, ELEM_F32)         \
-    ROW(RMSNORM_BWD, rmsnorm_bwd, ELEM_F32) ROW(NORM_SCALE_BWD, norm_scale_bwd, ELEM_F32) ROW(SOFTMAX, softmax, ELEM_F32)   \
-    ROW(SOFTMAX_BWD, softmax_bwd, ELEM_F32) ROW(ARGMAX, argmax, ELEM_F32) ROW(SOFTMAX_XENT, softmax_xent, ELEM_F32)         \
-    ROW(MSE, mse, ELEM_F32) ROW(SIGMOID_XENT, sigmoid_xent, ELEM_F32) ROW(COLSUM, colsum, ELEM_F32)                         \
+    ROW(SOFTMAX, softmax, ELEM_F32) ROW(SOFTMAX_BWD, softmax_bwd, ELEM_F32) ROW(ARGMAX, argmax, ELEM_F32)                   \
+    ROW(SOFTMAX_XENT, softmax_xent, ELEM_F32) ROW(MSE, mse, ELEM_F32) ROW(SIGMOID_XENT, sigmoid_xent, ELEM_F32)             \
     ROW(SUMSQ, sumsq, ELEM_F32) ROW(CLIP, clip, ELEM_F64) ROW(EMBED, embed, ELEM_F32) ROW(EMBED_BWD, embed_bwd, ELEM_F32)   \
     ROW(ADAMW, adamw, ELEM_F32) ROW(SGD, sgd, ELEM_F32)
 /* Those of the list above and below whose key may be bf16, too. */
@@ -54,7 +56,13 @@ static inline size_t over(size_t n, size_t each)
     ROW(RELU_BWD, relu_bwd, ELEM_BF16) ROW(GELU, gelu, ELEM_BF16) ROW(GELU_BWD, gelu_bwd, ELEM_BF16)                        \
     ROW(SWIGLU, swiglu, ELEM_BF16) ROW(SWIGLU_BWD, swiglu_bwd, ELEM_BF16) ROW(ROTARY, rotary, ELEM_BF16)                    \
     ROW(DROPOUT, dropout, ELEM_BF16) ROW(CAST, cast, ELEM_BF16) ROW(ARGMAX, argmax, ELEM_BF16)                              \
-    ROW(SOFTMAX_XENT, softmax_xent, ELEM_BF16) ROW(COLSUM, colsum, ELEM_BF16)
+    ROW(SOFTMAX_XENT, softmax_xent, ELEM_BF16)
+/* Norms and sums by column, which know both types where NARROW has them (cuda_norm.c). */
+#define CUDA_NORM_OPS(ROW)                                                                                                  \
+    ROW(LAYERNORM, layernorm, ELEM_F32) ROW(LAYERNORM_BWD, layernorm_bwd, ELEM_F32) ROW(RMSNORM, rmsnorm, ELEM_F32)         \
+    ROW(RMSNORM_BWD, rmsnorm_bwd, ELEM_F32) ROW(NORM_SCALE_BWD, norm_scale_bwd, ELEM_F32) ROW(COLSUM, colsum, ELEM_F32)     \
+    ROW(ADD_NORM, add_norm, ELEM_F32) ROW(NORM_ADD_BWD, norm_add_bwd, ELEM_F32) ROW(GELU_BWD_SUM, gelu_bwd_sum, ELEM_F32)
+#define CUDA_NORM_NARROW_OPS(ROW) ROW(COLSUM, colsum, ELEM_BF16) ROW(GELU_BWD_SUM, gelu_bwd_sum, ELEM_BF16)
 #define CUDA_NARROW_NET_OPS(ROW)                                                                                            \
     ROW(MATMUL, matmul_narrow, ELEM_BF16) ROW(BMM, bmm_narrow, ELEM_BF16)                                                   \
     ROW(MATMUL_GELU, matmul_gelu, ELEM_BF16) ROW(MATMUL_GELU_BWD, matmul_gelu_bwd, ELEM_BF16)                               \
@@ -72,7 +80,7 @@ static inline size_t over(size_t n, size_t each)
 /* Cells inside an operation (args.h); y, z NULL where fn has no use for them. */
 void cuda_cells(struct backend_ctx *c, enum cell_fn fn, const struct mat *x, const struct mat *y, const struct mat *z,
                 const struct mat *out);
-void cuda_colsum(struct backend_ctx *c, const struct op_call *o);       /* the same: COLSUM */
+void cuda_colsum_inside(struct backend_ctx *c, const struct op_call *o);       /* the same: COLSUM */
 /* The product of bf16 tensors by strips (cuda_product.c); false: its shape or the card does not allow it, and nothing was
  * launched. */
 bool cuda_strip(struct backend_ctx *c, const struct product_args *p, bool is_narrow);
@@ -97,5 +105,9 @@ bool cuda_wide(struct backend_ctx *c, const struct product_args *p);
     }
 #define CUDA_DECLARE_NET(NAME, name, type) void cuda_##name(struct backend_ctx *c, const struct op_call *o);
 CUDA_NET_OPS(CUDA_DECLARE_NET)
+CUDA_NORM_OPS(CUDA_DECLARE_NET)
+/* out = fn(x, y, z) by number; y, z: NULL where fn has no use for them. */
+void cuda_cells(struct backend_ctx *c, enum cell_fn fn, const struct mat *x, const struct mat *y, const struct mat *z,
+                const struct mat *out);
 CUDA_NARROW_NET_OPS(CUDA_DECLARE_NET)
 CUDA_ATTENTION_OPS(CUDA_DECLARE_NET)

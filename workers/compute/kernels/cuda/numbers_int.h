@@ -89,6 +89,24 @@ GPU_CALL void eight_put(struct numbers y, size_t i, struct eight v)
     }
 }
 
+/* As many as there are, one by one; 0 for the others. */
+GPU_CALL struct eight some_at(struct numbers x, size_t i, size_t count)
+{
+    struct eight r;
+    GPU_UNROLL
+    for (unsigned l = 0; l < 8; l++)
+        r.v[l] = l < count ? number_at(x, i + l) : 0;
+    return r;
+}
+
+GPU_CALL void some_put(struct numbers y, size_t i, size_t count, struct eight v)
+{
+    GPU_UNROLL
+    for (unsigned l = 0; l < 8; l++)
+        if (l < count)
+            number_put(y, i + l, v.v[l]);
+}
+
 GPU_CALL struct gpu_four four_at(struct numbers x, size_t i)
 {
     struct gpu_four r;
@@ -120,4 +138,30 @@ GPU_CALL float numbers_warp_sum(float v)
     for (unsigned by = GPU_WARP / 2; by; by /= 2)
         v += GPU_SHUFFLE_XOR(v, by);
     return v;
+}
+
+/* Of a block: the parts of 32 columns, `step` apart, are added in one order: each of eight warps every eighth part, then what
+ * they have. room: a number for each thread. */
+GPU_CALL void numbers_end(const float *part, size_t step, size_t parts, size_t cols, float *out, bool accumulate, float *room)
+{
+    struct gpu_place p = gpu_place();
+    unsigned warp = p.thread / GPU_WARP, warps = p.threads / GPU_WARP;
+    size_t j = (size_t)p.block[0] * GPU_WARP + p.thread % GPU_WARP;
+    float sum = 0, x[4];
+    for (size_t i = warp; i < parts && j < cols; i += 4 * warps) {
+        GPU_UNROLL
+        for (unsigned u = 0; u < 4; u++)
+            x[u] = i + u * warps < parts ? part[(i + u * warps) * step + j] : 0;
+        GPU_UNROLL
+        for (unsigned u = 0; u < 4; u++)
+            sum += x[u];
+    }
+    room[p.thread] = sum;
+    GPU_BARRIER();
+    if (warp == 0 && j < cols) {
+        sum = accumulate ? out[j] : 0;
+        for (unsigned w = 0; w < warps; w++)
+            sum += room[w * GPU_WARP + p.thread];
+        out[j] = sum;
+    }
 }

@@ -40,41 +40,49 @@ struct kept_row {               /* of a warp: fours of this thread, 128 columns 
     float mean, inverse;
 };
 
-/* A row of at most 128·NUMBERS_KEPT columns, a multiple of four, that begins at 16 bytes, with its moments. */
-GPU_CALL struct kept_row kept_row(const float *x, size_t n, float eps, bool is_rms)
+/* Its moments. */
+GPU_CALL void kept_moments(struct kept_row *r, size_t n, float eps, bool is_rms)
 {
-    struct kept_row r;
     unsigned first = gpu_place().thread % GPU_WARP * 4;
     float sum = 0;
     GPU_UNROLL
     for (unsigned k = 0; k < NUMBERS_KEPT; k++)
         if (first + 128 * k < n)
-            r.v[k] = gpu_load4(x + first + 128 * k);
-    GPU_UNROLL
-    for (unsigned k = 0; k < NUMBERS_KEPT; k++)
-        if (first + 128 * k < n)
-            sum += (r.v[k].v[0] + r.v[k].v[1]) + (r.v[k].v[2] + r.v[k].v[3]);
-    r.mean = is_rms ? 0 : numbers_warp_sum(sum) / (float)n;
+            sum += (r->v[k].v[0] + r->v[k].v[1]) + (r->v[k].v[2] + r->v[k].v[3]);
+    r->mean = is_rms ? 0 : numbers_warp_sum(sum) / (float)n;
     sum = 0;
     GPU_UNROLL
     for (unsigned k = 0; k < NUMBERS_KEPT; k++)
         for (unsigned l = 0; l < 4 && first + 128 * k < n; l++)
-            sum += (r.v[k].v[l] - r.mean) * (r.v[k].v[l] - r.mean);
-    r.inverse = 1.0f / __builtin_sqrtf(numbers_warp_sum(sum) / (float)n + eps);
-    return r;
+            sum += (r->v[k].v[l] - r->mean) * (r->v[k].v[l] - r->mean);
+    r->inverse = 1.0f / __builtin_sqrtf(numbers_warp_sum(sum) / (float)n + eps);
 }
 
-/* A warp for each row, which is read once. */
+/* A warp for each row, which is read once: at most 128·NUMBERS_KEPT columns, a multiple of four, that begin at 16 bytes. */
 GPU_KERNEL(norm_kept, struct norm_args, a)
 {
     struct gpu_place p = gpu_place();
-    size_t row = (size_t)p.block[0] * (p.threads / GPU_WARP) + p.thread / GPU_WARP;
+    size_t row = (size_t)p.block[0] * (p.threads / GPU_WARP) + p.thread / GPU_WARP, first = p.thread % GPU_WARP * 4;
     bool is_inside = row < a.rows;
+    struct kept_row r;
     row = is_inside ? row : 0;
-    struct kept_row r = kept_row(a.x + row * a.x_stride, a.cols, a.eps, a.is_rms);
+    GPU_UNROLL
+    for (unsigned k = 0; k < NUMBERS_KEPT; k++)
+        if (first + 128 * k < a.cols)
+            r.v[k] = gpu_load4(a.x + row * a.x_stride + first + 128 * k);
+    GPU_UNROLL
+    for (unsigned k = 0; k < NUMBERS_KEPT; k++)
+        if (a.more.at && first + 128 * k < a.cols) {
+            struct gpu_four more = four_at(a.more, row * a.more_stride + first + 128 * k);
+            for (int l = 0; l < 4; l++)
+                r.v[k].v[l] += more.v[l];
+            if (is_inside)
+                gpu_store4(a.sum + row * a.sum_stride + first + 128 * k, r.v[k]);
+        }
+    kept_moments(&r, a.cols, a.eps, a.is_rms);
     GPU_UNROLL
     for (unsigned k = 0; k < NUMBERS_KEPT; k++) {
-        size_t j = p.thread % GPU_WARP * 4 + 128 * k;
+        size_t j = first + 128 * k;
         if (j < a.cols && is_inside) {
             struct gpu_four scale = gpu_load4(a.scale + j), y;
             for (int l = 0; l < 4; l++)
@@ -107,6 +115,98 @@ GPU_KERNEL(norm_back, struct norm_back_args, a)
     gz = gpu_block_fold(gz, room, false) / (float)a.cols;
     for (size_t j = p.thread; j < a.cols; j += p.threads)
         dx[j] = inverse * (number_at(dy, j) * a.scale[j] - (a.is_rms ? 0 : g) - (x[j] - mean) * inverse * gz);
+}
+
+/* Warp by warp the sums of the block's rows, in their order. */
+GPU_CALL void kept_sums_put(const struct gpu_four *sum, float *room, float *part, size_t cols)
+{
+    struct gpu_place p = gpu_place();
+    unsigned warps = p.threads / GPU_WARP, lane = p.thread % GPU_WARP, warp = p.thread / GPU_WARP;
+    GPU_BARRIER();                      /* whoever still reads the sums before these */
+    GPU_UNROLL
+    for (unsigned k = 0; k < NUMBERS_KEPT; k++)
+        if (4 * lane + 128 * k < cols)
+            gpu_store4(room + warp * 128 * NUMBERS_KEPT + 4 * lane + 128 * k, sum[k]);
+    GPU_BARRIER();
+    for (size_t j = p.thread; j < cols; j += p.threads) {
+        float all = 0;
+        for (unsigned w = 0; w < warps; w++)
+            all += room[w * 128 * NUMBERS_KEPT + j];
+        part[j] = all;
+    }
+}
+
+/* All of a norm's backward form in one pass: a warp for each row, held in registers with the sums of its columns. Moments are made
+ * again from the row, which is there anyway. */
+GPU_KERNEL(norm_back_kept, struct norm_sums_args, a)
+{
+    GPU_SHARED(float, room, 8 * 128 * NUMBERS_KEPT);
+    struct gpu_place p = gpu_place();
+    size_t from = p.block[0] * a.chunk, end = from + a.chunk, first = p.thread % GPU_WARP * 4;
+    struct gpu_four scale_sum[NUMBERS_KEPT], shift_sum[NUMBERS_KEPT], dx_sum[NUMBERS_KEPT], dy[NUMBERS_KEPT];
+    GPU_UNROLL
+    for (unsigned k = 0; k < NUMBERS_KEPT; k++)
+        for (int l = 0; l < 4; l++)
+            scale_sum[k].v[l] = shift_sum[k].v[l] = dx_sum[k].v[l] = 0;
+    end = end < a.rows ? end : a.rows;
+    for (size_t row = from + p.thread / GPU_WARP; row < end; row += p.threads / GPU_WARP) {
+        struct kept_row z;
+        float g = 0, gz = 0;
+        GPU_UNROLL
+        for (unsigned k = 0; k < NUMBERS_KEPT; k++)
+            if (first + 128 * k < a.cols) {
+                z.v[k] = gpu_load4(a.x + row * a.x_stride + first + 128 * k);
+                dy[k] = four_at(a.dy, row * a.dy_stride + first + 128 * k);
+            }
+        kept_moments(&z, a.cols, a.eps, a.is_rms);
+        GPU_UNROLL
+        for (unsigned k = 0; k < NUMBERS_KEPT; k++)
+            if (first + 128 * k < a.cols) {
+                struct gpu_four scale = gpu_load4(a.scale + first + 128 * k);
+                for (int l = 0; l < 4; l++) {
+                    z.v[k].v[l] = (z.v[k].v[l] - z.mean) * z.inverse;
+                    g += dy[k].v[l] * scale.v[l];
+                    gz += dy[k].v[l] * scale.v[l] * z.v[k].v[l];
+                    scale_sum[k].v[l] += dy[k].v[l] * z.v[k].v[l];
+                    shift_sum[k].v[l] += dy[k].v[l];
+                }
+            }
+        g = a.is_rms ? 0 : numbers_warp_sum(g) / (float)a.cols;
+        gz = numbers_warp_sum(gz) / (float)a.cols;
+        GPU_UNROLL
+        for (unsigned k = 0; k < NUMBERS_KEPT; k++) {
+            size_t j = first + 128 * k;
+            if (j < a.cols) {
+                struct gpu_four scale = gpu_load4(a.scale + j), dx;
+                for (int l = 0; l < 4; l++)
+                    dx.v[l] = z.inverse * (dy[k].v[l] * scale.v[l] - g - z.v[k].v[l] * gz);
+                if (a.more) {
+                    struct gpu_four more = gpu_load4(a.more + row * a.more_stride + j);
+                    for (int l = 0; l < 4; l++)
+                        dx.v[l] += more.v[l];
+                }
+                gpu_store4(a.dx + row * a.dx_stride + j, dx);
+                if (a.copy.at)
+                    four_put(a.copy, row * a.copy_stride + j, dx);
+                for (int l = 0; l < 4; l++)
+                    dx_sum[k].v[l] += dx.v[l];
+            }
+        }
+    }
+    float *part = a.part + p.block[0] * 3 * a.cols;
+    kept_sums_put(scale_sum, room, part, a.cols);
+    kept_sums_put(shift_sum, room, part + a.cols, a.cols);
+    kept_sums_put(dx_sum, room, part + 2 * a.cols, a.cols);
+}
+
+/* block: 32 columns of one of the three sums. */
+GPU_KERNEL(norm_end, struct norm_end_args, a)
+{
+    GPU_SHARED(float, room, 256);
+    struct gpu_place p = gpu_place();
+    float *out = p.block[1] == 0 ? a.out[0] : p.block[1] == 1 ? a.out[1] : a.out[2];
+    if (out)
+        numbers_end(a.part + p.block[1] * a.cols, 3 * a.cols, a.parts, a.cols, out, a.accumulate, room);
 }
 
 GPU_KERNEL(moments, struct moments_args, a)
@@ -198,48 +298,6 @@ GPU_KERNEL(xent, struct xent_args, a)
             double share = (double)(gpu_exp(number_at(x, j) - top) / sum) - (j == label ? 1.0 : 0.0);
             number_put(dx, j, (float)(share * weight));
         }
-    }
-}
-
-/* The same of a row of bf16 that shared memory holds: each logit is read once, and written once. */
-GPU_KERNEL(xent_kept, struct xent_args, a)
-{
-    GPU_DYNAMIC(struct numbers_pairs4, kept);
-    GPU_SHARED(float, room, GPU_WARP);
-    const float log2e = 1.44269504f;
-    struct gpu_place p = gpu_place();
-    const uint16_t *from = (const uint16_t *)a.x.at + p.block[0] * a.x_stride;
-    size_t label = (size_t)a.label[p.block[0]];
-    float top = -__builtin_inff(), sum = 0, weight = (float)((a.step ? a.step->loss_scale : 1.0) / (double)a.rows);
-    for (size_t e = p.thread; e < a.cols / 8; e += p.threads) {
-        kept[e] = ((const struct numbers_pairs4 *)(const void *)from)[e];
-        struct eight x = numbers_widen8(kept[e]);
-        GPU_UNROLL
-        for (int l = 0; l < 8; l++)
-            top = x.v[l] > top ? x.v[l] : top;
-    }
-    top = gpu_block_fold(top, room, true);
-    for (size_t e = p.thread; e < a.cols / 8; e += p.threads) {
-        struct eight x = numbers_widen8(kept[e]);
-        GPU_UNROLL
-        for (int l = 0; l < 8; l++)
-            sum += gpu_exp2((x.v[l] - top) * log2e);
-    }
-    sum = gpu_block_fold(sum, room, false);
-    if (p.thread == 0) {
-        float picked = numbers_widen(((const uint16_t *)(const void *)kept)[label]);
-        a.loss[p.block[0]] = (double)top + gpu_log((double)sum) - (double)picked;
-    }
-    if (!a.dx.at)
-        return;
-    struct numbers dx = numbers_from(a.dx, p.block[0] * a.dx_stride);
-    float share = weight / sum;
-    for (size_t e = p.thread; e < a.cols / 8; e += p.threads) {
-        struct eight x = numbers_widen8(kept[e]);
-        GPU_UNROLL
-        for (int l = 0; l < 8; l++)
-            x.v[l] = gpu_exp2((x.v[l] - top) * log2e) * share - (8 * e + (unsigned)l == label ? weight : 0);
-        eight_put(dx, 8 * e, x);
     }
 }
 

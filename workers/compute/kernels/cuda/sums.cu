@@ -3,6 +3,7 @@
  *
  * Two steps: blocks add up pieces that the shape alone cuts, then one block adds the pieces in ascending order. No atomics, so
  * the bits are the same in every run. */
+#include "workers/compute/kernels/cuda/gelu_int.h"
 #include "workers/compute/kernels/cuda/numbers_int.h"
 
 /* block: 128 columns by a chunk of rows. */
@@ -18,6 +19,22 @@ GPU_KERNEL(column_part, struct column_part_args, a)
         }
         a.part[p.block[1] * a.cols + j] = sum;
     }
+}
+
+/* The warps' sums of 256 columns, added in their order. */
+GPU_CALL void wide_put(struct eight sum, float *room, float *part, size_t first, size_t cols)
+{
+    struct gpu_place p = gpu_place();
+    unsigned lane = p.thread % GPU_WARP, warp = p.thread / GPU_WARP;
+    GPU_UNROLL
+    for (int l = 0; l < 8; l++)
+        room[warp * 256 + 8 * lane + (unsigned)l] = sum.v[l];
+    GPU_BARRIER();
+    float all = 0;
+    for (unsigned w = 0; w < p.threads / GPU_WARP; w++)
+        all += room[w * 256 + p.thread];
+    if (first + p.thread < cols)
+        part[first + p.thread] = all;
 }
 
 /* Σ x of many columns. block: 256 of them by a chunk of rows, eight columns a thread; each warp takes every eighth row. */
@@ -42,41 +59,53 @@ GPU_KERNEL(column_wide, struct column_part_args, a)
             for (int l = 0; l < 8 && i + u * warps < end; l++)
                 sum.v[l] += x[u].v[l];
     }
-    GPU_UNROLL
-    for (int l = 0; l < 8; l++)
-        room[warp * 256 + 8 * lane + (unsigned)l] = sum.v[l];
-    GPU_BARRIER();
-    float all = 0;
-    for (unsigned w = 0; w < warps; w++)
-        all += room[w * 256 + p.thread];
-    if (first + p.thread < a.cols)
-        a.part[p.block[1] * a.cols + first + p.thread] = all;
+    wide_put(sum, room, a.part + p.block[1] * a.cols, first, a.cols);
 }
 
-/* block: 32 columns, eight warps of every eighth part each. */
+/* The same of GELU's gradient, which is made on the way: dx = dy·GELU'(x). */
+GPU_KERNEL(gelu_sums, struct gelu_sums_args, a)
+{
+    GPU_SHARED(float, room, 8 * 256);
+    struct gpu_place p = gpu_place();
+    unsigned lane = p.thread % GPU_WARP, warp = p.thread / GPU_WARP, warps = p.threads / GPU_WARP;
+    size_t first = (size_t)p.block[0] * 256, j = first + 8 * lane, from = p.block[1] * a.chunk, end = from + a.chunk;
+    struct eight sum, x[2], dy[2];
+    end = end < a.rows ? end : a.rows;
+    GPU_UNROLL
+    for (int l = 0; l < 8; l++)
+        sum.v[l] = 0;
+    for (size_t i = from + warp; i < end && j < a.cols; i += 2 * warps) {
+        GPU_UNROLL
+        for (unsigned u = 0; u < 2; u++)
+            if (i + u * warps < end) {
+                size_t at = (i + u * warps) * a.x_stride + j, back = (i + u * warps) * a.dy_stride + j;
+                x[u] = a.is_wide ? eight_at(a.x, at) : some_at(a.x, at, a.cols - j);
+                dy[u] = a.is_wide ? eight_at(a.dy, back) : some_at(a.dy, back, a.cols - j);
+            }
+        GPU_UNROLL
+        for (unsigned u = 0; u < 2; u++)
+            if (i + u * warps < end) {
+                GPU_UNROLL
+                for (int l = 0; l < 8; l++) {
+                    float slope;
+                    gelu_quick(x[u].v[l], &slope);
+                    dy[u].v[l] *= slope;
+                    sum.v[l] += dy[u].v[l];
+                }
+                if (a.is_wide)
+                    eight_put(a.dx, (i + u * warps) * a.dx_stride + j, dy[u]);
+                else
+                    some_put(a.dx, (i + u * warps) * a.dx_stride + j, a.cols - j, dy[u]);
+            }
+    }
+    wide_put(sum, room, a.part + p.block[1] * a.cols, first, a.cols);
+}
+
+/* block: 32 columns. */
 GPU_KERNEL(column_end, struct column_end_args, a)
 {
     GPU_SHARED(float, room, 256);
-    struct gpu_place p = gpu_place();
-    unsigned warp = p.thread / GPU_WARP, warps = p.threads / GPU_WARP;
-    size_t j = (size_t)p.block[0] * GPU_WARP + p.thread % GPU_WARP;
-    float sum = 0, x[4];
-    for (size_t i = warp; i < a.parts && j < a.cols; i += 4 * warps) {
-        GPU_UNROLL
-        for (unsigned u = 0; u < 4; u++)
-            x[u] = i + u * warps < a.parts ? a.part[(i + u * warps) * a.cols + j] : 0;
-        GPU_UNROLL
-        for (unsigned u = 0; u < 4; u++)
-            sum += x[u];
-    }
-    room[p.thread] = sum;
-    GPU_BARRIER();
-    if (warp == 0 && j < a.cols) {
-        sum = a.accumulate ? a.out[j] : 0;
-        for (unsigned w = 0; w < warps; w++)
-            sum += room[w * GPU_WARP + p.thread];
-        a.out[j] = sum;
-    }
+    numbers_end(a.part, a.cols, a.parts, a.cols, a.out, a.accumulate, room);
 }
 
 /* A dense piece that begins at 16 bytes is taken four numbers at a time. */
