@@ -97,7 +97,8 @@ static void fuse_norm_bwd(struct graph *g, struct node *n)
     if (!is_wide(g, n->out[0]) || !is_setting(g, scale) || scale->in[1] != n->in[2])
         return;
     int more = add ? add->in[add->in[0] == old.out[0]] : VALUE_NONE, dx = at->out[0];
-    *at = (struct node){ .op = OP_NORM_ADD_BWD, .phase = old.phase, .block = old.block, .attr = old.attr, .is_again = old.is_again };
+    *at = (struct node){ .op = OP_NORM_ADD_BWD, .phase = old.phase, .block = old.block, .attr = old.attr,
+                         .is_again = old.is_again };
     at->attr.flags = old.op == OP_RMSNORM_BWD ? NORM_RMS : 0;
     for (int k = 0; k < OP_INPUTS_MAX; k++)
         at->in[k] = k < 3 ? old.in[k] : k == 3 ? more : VALUE_NONE;
@@ -136,7 +137,8 @@ void plan_fuse_rows(struct graph *g, const struct backend *be)
         struct node *n = &g->nodes[i];
         if (n->is_gone)
             continue;
-        bool is_norm = n->op == OP_LAYERNORM || n->op == OP_RMSNORM, is_back = n->op == OP_LAYERNORM_BWD || n->op == OP_RMSNORM_BWD;
+        bool is_norm = n->op == OP_LAYERNORM || n->op == OP_RMSNORM;
+        bool is_back = n->op == OP_LAYERNORM_BWD || n->op == OP_RMSNORM_BWD;
         if (is_norm && backend_can(be, OP_ADD_NORM, ELEM_F32))
             fuse_add_norm(g, n);
         else if (is_back && backend_can(be, OP_NORM_ADD_BWD, ELEM_F32))

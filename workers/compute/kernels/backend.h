@@ -83,8 +83,8 @@ struct op_attr {                /* what an operation is told beside its inputs; 
  * NORM_SCALE_BWD x, dy        [cols] = Σ rows dy·(x - mean)/√(var + eps)
  * RMSNORM x, scale            x/√(mean(x²) + eps)·scale by row (Zhang & Sennrich 2019); RMSNORM_BWD x, scale, dy
  * ADD_NORM x, y, scale, shift?    LAYERNORM of x + y, or with NORM_RMS RMSNORM; and x + y
- * NORM_ADD_BWD x, scale, dy, more?   of either norm: NORM_SCALE_BWD x, dy; COLSUM dy; COLSUM of the last one; that in another type;
- *                             LAYERNORM_BWD (RMSNORM_BWD) x, scale, dy, + more. GELU_BWD_SUM x, dy   COLSUM of GELU_BWD, and that.
+ * NORM_ADD_BWD x, scale, dy, more?   of either: NORM_SCALE_BWD x, dy; COLSUM dy; COLSUM of the last; that in another type;
+ *                             LAYERNORM_BWD (RMSNORM_BWD) x, scale, dy, + more. GELU_BWD_SUM x, dy: COLSUM of GELU_BWD, that
  *                             Each but the last result where it is asked for; OP_ACCUMULATE is for the sums
  * GROUPNORM x, scale, shift   an image's channels in attr.n groups, mean and deviation of a group over the whole image (Wu & He
  * 2018),

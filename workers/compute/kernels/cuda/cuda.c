@@ -284,6 +284,13 @@ static struct gpu_use use_of(const struct tensor *t, bool reads, bool writes)
                              writes, last + 1 == tensor_count(t) };
 }
 
+/* Whether output i is added to: of what is made in one pass with sums, these alone. */
+static bool adds_to(enum op op, const struct op_call *o, int i)
+{
+    bool is_sum = op == OP_NORM_ADD_BWD ? i < 3 : op != OP_GELU_BWD_SUM || i == 0;
+    return o->attr.flags & OP_ACCUMULATE && is_sum;
+}
+
 void cuda_begin(struct backend_ctx *c, enum op op, const struct op_call *o)
 {
     struct gpu_use uses[GPU_USES_MAX];
@@ -296,7 +303,7 @@ void cuda_begin(struct backend_ctx *c, enum op op, const struct op_call *o)
             uses[n++] = use_of(o->in[i], true, op_row(op)->writes >> i & 1);
     for (int i = 0; i < OP_OUTPUTS_MAX; i++)
         if (o->out[i])
-            uses[n++] = use_of(o->out[i], o->attr.flags & OP_ACCUMULATE && (op_row(op)->outs == 1 || o->out[i]->rank == 1), true);
+            uses[n++] = use_of(o->out[i], adds_to(op, o, i), true);
     c->d.about(op_name(op), c->stream[QUEUE_COMPUTE], uses, n);
 }
 

@@ -3,6 +3,7 @@
  *
  * Rows that a warp can hold, of fours that begin at 16 bytes, are read once; others go through the simple kernels, one operation
  * behind the other. Sums are of pieces that the shape cuts, then over those. */
+#include "workers/compute/kernels/cuda/args_norm.h"
 #include "workers/compute/kernels/cuda/cuda_ops_int.h"
 
 enum { CHUNK_ROWS = 256, NORM_CHUNK_ROWS = 64, WARPS = 8, KEPT_COLS = 1024 };

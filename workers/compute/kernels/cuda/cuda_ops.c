@@ -230,5 +230,6 @@ static void sgd(struct backend_ctx *c, const struct op_call *o)
 CUDA_OPS(CUDA_DEFINE)
 #define ROW(NAME, name, type) [OP_##NAME][type] = k_##name,
 #define NET_ROW(NAME, name, type) [OP_##NAME][type] = cuda_##name,
-kernel_table cuda_kernels = { CUDA_OPS(ROW) CUDA_NARROW_OPS(ROW) CUDA_NORM_OPS(NET_ROW) CUDA_NORM_NARROW_OPS(NET_ROW) CUDA_NET_OPS(NET_ROW)
+kernel_table cuda_kernels = { CUDA_OPS(ROW) CUDA_NARROW_OPS(ROW) CUDA_NORM_OPS(NET_ROW) CUDA_NORM_NARROW_OPS(NET_ROW)
+                              CUDA_NET_OPS(NET_ROW)
                               CUDA_ATTENTION_OPS(NET_ROW) CUDA_NARROW_NET_OPS(NET_ROW) };

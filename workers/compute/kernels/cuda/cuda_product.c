@@ -13,7 +13,6 @@ enum { WIDE_LEAST = 100 };          /* tiles below which four times as many smal
 enum { STRIDE_END = 1 << 27 };      /* 16 of them are counted in 32 bits */
 
 static bool is_eight(size_t n) { return n % 8 == 0; }
-static bool is_at_16(const void *p) { return (uintptr_t)p % 16 == 0; }
 
 /* Parts that the depth is cut into: those that keep 132 processors busiest, two tiles of strips or one of wgmma on each; a part
  * more must be worth its way through memory. */

@@ -5,6 +5,7 @@
  * Threads take the columns in steps of the block; partial sums fold in one order (gpu_block_fold). A row is read again from cache
  * rather than kept: any number of columns will do. Results may lie over the input: a thread writes only what it alone reads,
  * after the block's last fold. */
+#include "workers/compute/kernels/cuda/args_norm.h"
 #include "workers/compute/kernels/cuda/numbers_int.h"
 
 /* Mean and 1/√(var + eps) of a row, in every thread. */

@@ -3,6 +3,7 @@
  *
  * Two steps: blocks add up pieces that the shape alone cuts, then one block adds the pieces in ascending order. No atomics, so
  * the bits are the same in every run. */
+#include "workers/compute/kernels/cuda/args_norm.h"
 #include "workers/compute/kernels/cuda/gelu_int.h"
 #include "workers/compute/kernels/cuda/numbers_int.h"
 

@@ -22,7 +22,8 @@ static struct net net(bool is_rms, bool is_narrow)
     struct net m = { .g = graph_new(ELEM_F32, 256) };
     struct graph *g = m.g;
     const struct op_attr norm = { .eps = 1e-5 };
-    int w = graph_param(g, "w", 2, (struct dim[]){ DIM(C), DIM(C) }), u = graph_param(g, "u", 2, (struct dim[]){ DIM(C), DIM(C) });
+    int w = graph_param(g, "w", 2, (struct dim[]){ DIM(C), DIM(C) });
+    int u = graph_param(g, "u", 2, (struct dim[]){ DIM(C), DIM(C) });
     int b = graph_param(g, "b", 1, (struct dim[]){ DIM(C) }), d = graph_param(g, "d", 1, (struct dim[]){ DIM(C) });
     int scale[2], shift[2];
     for (int i = 0; i < 2; i++) {
@@ -138,7 +139,8 @@ static void test_shared_parameter(void **st)
     (void)st;
     const struct backend be = device(true);
     struct graph *g = graph_new(ELEM_F32, 128);
-    int scale = graph_param(g, "scale", 1, (struct dim[]){ DIM(C) }), w = graph_param(g, "w", 2, (struct dim[]){ DIM(C), DIM(C) });
+    int scale = graph_param(g, "scale", 1, (struct dim[]){ DIM(C) });
+    int w = graph_param(g, "w", 2, (struct dim[]){ DIM(C), DIM(C) });
     int x = graph_op2(g, OP_MATMUL, graph_input(g, "x", F32(DIM_ROWS(1), DIM(C))), w);
     for (int i = 0; i < 2; i++)
         x = graph_op(g, OP_RMSNORM, &(struct op_attr){ .eps = 1e-5 }, GRAPH_INS(x, scale));
