@@ -65,7 +65,7 @@ size_t cuda_pack_bytes(size_t n, size_t k);
 size_t cuda_pack_q8_bytes(size_t n, size_t slices, size_t depth);
 extern kernel_table cuda_kernels;
 #define CUDA_BACKEND                                                                                                            \
-    .properties = BE_SAME_BITS | BE_DETERMINISTIC | BE_DEVICE | BE_BF16 | BE_NARROW, .kernels = &cuda_kernels,                  \
+    .properties = BE_SAME_BITS | BE_DETERMINISTIC | BE_DEVICE | BE_BF16 | BE_FAST_BF16 | BE_NARROW, .kernels = &cuda_kernels,   \
     .close = cuda_close, .alloc = cuda_alloc,                                                                                   \
     .free = cuda_free, .put = cuda_put, .get = cuda_get, .sync = cuda_sync, .event_new = cuda_event_new,                        \
     .event_free = cuda_event_free, .record = cuda_record, .wait = cuda_wait, .pack_bytes = cuda_pack_bytes,                     \
