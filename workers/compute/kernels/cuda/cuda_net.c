@@ -53,7 +53,7 @@ static void gelu_apart(struct backend_ctx *c, const struct op_call *o)
     const struct mat x = mat_of(product), y = mat_of(o->out[0]);
     const struct op_call plain = { o->attr, { o->in[0], o->in[1], o->in[2] }, { product } };
     matmul_narrow(c, &plain);
-    cuda_cells(c, CELL_GELU, &x, NULL, NULL, &y);
+    cuda_cells(c, y.type == ELEM_BF16 ? CELL_GELU_QUICK : CELL_GELU, &x, NULL, NULL, &y);
 }
 
 static void gelu_bwd_apart(struct backend_ctx *c, const struct op_call *o)
@@ -61,7 +61,7 @@ static void gelu_bwd_apart(struct backend_ctx *c, const struct op_call *o)
     const struct mat x = mat_of(o->in[2]), d = mat_of(o->out[0]);
     const struct op_call plain = { o->attr, { o->in[0], o->in[1] }, { o->out[0] } };
     matmul_narrow(c, &plain);
-    cuda_cells(c, CELL_GELU_BACK, &x, &d, NULL, &d);
+    cuda_cells(c, d.type == ELEM_BF16 ? CELL_GELU_BACK_QUICK : CELL_GELU_BACK, &x, &d, NULL, &d);
 }
 
 static void sum_apart(struct backend_ctx *c, const struct op_call *o)

@@ -68,6 +68,7 @@ static void test_over_what_is_added(void **st)
 {
     (void)st;
     over_what_is_added(132);
+    over_what_is_added(772);
     over_what_is_added(1028);
 }
 
