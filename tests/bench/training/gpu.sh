@@ -103,11 +103,12 @@ stage_check() {
     done
 }
 stage_copy() { bench 30 copy "$(size 0.7 0.01)" "$(size 2048 1)"; }
-stage_hopper() {             # the own products once more, by the form of one generation of cards
+stage_hopper() {             # attention, a step and the own products once more, by the form of one generation of cards
     if [[ -n $emulated ]]; then
         return
     fi
     FALAJ_GPU_HOPPER=1 FALAJ_GPU_BF16=1 bench 30 attention 0.5 32 1024 12 64
+    FALAJ_GPU_HOPPER=1 FALAJ_GPU_PROFILE=1 FALAJ_GPU_BF16=1 bench 60 gpt 1 12 768 12 1024 32
     FALAJ_GPU_HOPPER=1 FALAJ_GPU_WITHOUT=library FALAJ_GPU_BF16=1 bench 60 products 0.15 32768 768 50304
 }
 stage_products() {

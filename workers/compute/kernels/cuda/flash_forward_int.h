@@ -67,10 +67,9 @@ GPU_CALL void flash_weigh(struct flash_rows *r, float (*score)[FLASH_COLS][4], f
 }
 
 /* The numbers of keys, from this tile's first on, that each row sees; other scores become -inf. */
-GPU_CALL void flash_hide(float (*score)[FLASH_COLS][4], unsigned first, unsigned key, unsigned t, bool is_causal)
+GPU_CALL void flash_hide(float (*score)[FLASH_COLS][4], unsigned row, unsigned key, unsigned t, bool is_causal)
 {
     const struct flash_lane l = flash_lane();
-    unsigned row = first + 16 * FLASH_M * l.warp;
     GPU_UNROLL
     for (unsigned m = 0; m < FLASH_M; m++) {
         GPU_UNROLL
@@ -87,27 +86,26 @@ GPU_CALL void flash_hide(float (*score)[FLASH_COLS][4], unsigned first, unsigned
     }
 }
 
-/* One tile of keys and values. q_rows: the warp's queries in shared memory. */
-GPU_CALL void flash_tile(struct flash_rows *r, const struct flash_lane *l, unsigned q_rows, unsigned keys, const struct heads *s,
-                         unsigned first, unsigned key)
+/* One tile of keys and values for the warp's queries, from `row` on; those lie first in shared memory. */
+GPU_CALL void flash_tile(struct flash_rows *r, const struct flash_lane *l, unsigned keys, const struct heads *s, unsigned row,
+                         unsigned key)
 {
     float score[FLASH_M][FLASH_COLS][4];
     struct gpu_mma_a weight[FLASH_M * FLASH_TILE / 16];
-    flash_scores(&score[0][0][0], l, q_rows, keys, FLASH_M, FLASH_TILE, true);
-    if (key + FLASH_TILE > s->t || (s->is_causal && key + FLASH_TILE - 1 > first + 16 * FLASH_M * l->warp))
-        flash_hide(score, first, key, (unsigned)s->t, s->is_causal);
+    flash_scores(&score[0][0][0], l, row % FLASH_QUERIES * FLASH_D, keys, FLASH_M, FLASH_TILE, true);
+    if (key + FLASH_TILE > s->t || (s->is_causal && key + FLASH_TILE - 1 > row))
+        flash_hide(score, row, key, (unsigned)s->t, s->is_causal);
     flash_weigh(r, score, s->scale * FLASH_LOG2E);
     flash_pack(weight, &score[0][0][0], FLASH_M * FLASH_TILE / 16);
     flash_add(&r->out[0][0][0], l, weight, keys + FLASH_TILE_SIZE, FLASH_M, FLASH_TILE);
 }
 
 /* Over the sum of each row; the log of that sum, one row a thread. */
-GPU_CALL void flash_end(struct flash_rows *r, const struct flash_args *a, unsigned first)
+GPU_CALL void flash_end(struct flash_rows *r, const struct flash_args *a, unsigned row)
 {
     GPU_DYNAMIC(uint16_t, room);
     const struct flash_lane lane = flash_lane(), *l = &lane;
-    unsigned row = first + 16 * FLASH_M * lane.warp;
-    uint16_t *rows = room + 16 * FLASH_M * lane.warp * FLASH_D;
+    uint16_t *rows = room + row % FLASH_QUERIES * FLASH_D;
     struct gpu_place p = gpu_place();
     GPU_HIDE(p.block[1]);
     const struct flash_head at = flash_head(&a->s, p.block[2], p.block[1]);
@@ -143,7 +141,7 @@ GPU_CALL void flash_forward(const struct flash_args *a)
     unsigned first = (s->is_causal ? tiles - 1 - p.block[0] : p.block[0]) * FLASH_QUERIES;
     unsigned end = s->is_causal && first + FLASH_QUERIES < t ? first + FLASH_QUERIES : t;
     const struct flash_head at = flash_head(s, p.block[2], p.block[1]);
-    unsigned q_rows = 16 * FLASH_M * l.warp * FLASH_D, stage = FLASH_QUERIES * FLASH_D;
+    unsigned row = first + 16 * FLASH_M * l.warp, stage = FLASH_QUERIES * FLASH_D;
     struct flash_rows r;
     GPU_UNROLL
     for (unsigned m = 0; m < FLASH_M; m++) {
@@ -165,9 +163,9 @@ GPU_CALL void flash_forward(const struct flash_args *a)
         if (key + FLASH_TILE < end)
             flash_load_two(room + next, a->qkv + at.k, s->kv * FLASH_D, s->row, key + FLASH_TILE, t);
         gpu_copy_commit();
-        if (!s->is_causal || key < first + 16 * FLASH_M * l.warp + 16 * FLASH_M)
-            flash_tile(&r, &l, q_rows, now, s, first, key);
+        if (!s->is_causal || key < row + 16 * FLASH_M)
+            flash_tile(&r, &l, now, s, row, key);
     }
     GPU_BARRIER();                      /* own rows are written over */
-    flash_end(&r, a, first);
+    flash_end(&r, a, row);
 }
