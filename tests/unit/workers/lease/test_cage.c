@@ -300,6 +300,8 @@ static void sees_its_card(uint64_t nodes)
     MUST(sandbox_enter(&s, &e) == ERR_OK);
     MUST(!opens("nvidia0") && opens("nvidia1") == (nodes == 2) && opens("nvidiactl") == (nodes == 2));
     MUST(!opens("other"));
+    int cache = open("/etc/ld.so.cache", O_RDONLY | O_CLOEXEC);         /* by which libraries of a card are found */
+    MUST((cache >= 0) == (nodes == 2) && (cache >= 0 || errno == EACCES || errno == ENOENT));
     _exit(0);
 }
 
