@@ -2,7 +2,7 @@
 /* lt_product.c - one kind of product after the other gets its descriptors and its way, once; from then on a product is one call.
  *
  * The library names up to eight ways, the likeliest first. Where it may be timed, each runs once to be there and RUNS times
- * between two events; another one than the first must be faster by a twentieth, so that noise does not choose. All of them
+ * between two events; another one than the first must be faster by a fiftieth, so that noise does not choose. All of them
  * add parts of sums in a fixed order. A result that is added to is not touched by what is tried: it goes to memory of its own.
  * Nothing is chosen while launches are captured: a kind that is new then is the own kernels' (runs launch each first).
  * A kind that is refused once is not asked for again. */
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WAYS = 8, RUNS = 4 };
-static const double WORTH = 0.95;
+enum { WAYS = 8, RUNS = 8 };
+static const double WORTH = 0.98;
 static const float one = 1, zero = 0;
 
 static void tell(struct lt *l, const struct lt_entry *n, const char *what, int status)

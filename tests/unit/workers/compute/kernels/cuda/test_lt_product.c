@@ -50,10 +50,10 @@ static void test_once(void **st)
     multiply(&f, 0);
     assert_int_equal(emu_lt.asks, 1);
     assert_int_equal(f.c->lt->of[0].way.of[1], 2);
-    assert_int_equal(emu_lt.runs, 3 * 5 + 1);           /* each once to be there and four times by the clock; then the product */
+    assert_int_equal(emu_lt.runs, 3 * 9 + 1);           /* each once to be there, eight times by the clock; then the product */
     double v = first(&f);
     multiply(&f, 0);
-    assert_int_equal(emu_lt.runs, 3 * 5 + 2);
+    assert_int_equal(emu_lt.runs, 3 * 9 + 2);
     assert_true(first(&f) == v);
     f.out.offset_bytes = 4;                             /* another alignment is another kind */
     f.out.dim[0]--, f.a.dim[0]--;
