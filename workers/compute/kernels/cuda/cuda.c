@@ -343,8 +343,11 @@ static enum errc cuda_open(const struct backend *be, struct pool *pool, struct b
 {
     struct gpu_driver d;
     (void)pool;
+    char line[160];
     TRY(gpu_driver_open("libcuda.so.1", &d, e));
-    return cuda_open_by(be, &d, gpu_images, ret, e);
+    TRY(cuda_open_by(be, &d, gpu_images, ret, e));
+    (void)cuda_flash_use(*ret, line, sizeof line);     /* the card's own attention, where there is one and it agrees */
+    return ERR_OK;
 }
 
 const struct backend backend_cuda = { .name = "cuda", .rank = 100, .probe = probe, .open = cuda_open,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_flash.h - attention over bf16 by wgmma, on a card of compute capability 9.0, beside the kernels of every card.
  *
- * Calling order: use, on a context that is open and captures nothing -> (launch)* -> close. */
+ * Calling order: use, on a context that is open and captures nothing (the backend "cuda" does it when it is opened) ->
+ * (launch)* -> close. */
 #pragma once
 #include "workers/compute/kernels/cuda/cuda_int.h"
 
