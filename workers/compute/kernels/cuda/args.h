@@ -209,6 +209,19 @@ struct conv_back_w_args {
     struct images s;
     bool accumulate;
 };
+struct gather_args {            /* windows as rows of a matrix of bf16; at most 2^31 numbers of it and of an image */
+    const float *from;          /* x; is_back: dy, and the windows are those that a pixel of x lay in */
+    uint16_t *to;
+    struct images s;
+    uint32_t rows, depth, pitch;        /* pixels; numbers of a window, channels innermost; a multiple of 8, zeros behind depth */
+    bool is_back, is_wide;      /* is_wide: channels are a multiple of 8 */
+};
+struct gather_weight_args {     /* [out, places, in] as rows of `pitch` bf16: [out], or is_back: [places, out] */
+    const float *weight;
+    uint16_t *to;
+    uint32_t out, places, in, rows, cols, pitch;
+    bool is_back;
+};
 struct heads {                  /* of ATTENTION: row = (heads + 2·kv)·d numbers a token; is_wide: every head begins at 16 bytes */
     size_t n, t, heads, kv, d, row;
     float scale;

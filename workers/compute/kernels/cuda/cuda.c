@@ -28,6 +28,8 @@ void cuda_card_use(int which)
     card = which;
 }
 
+enum { GATHERED_MOST = 256 << 20 };
+
 struct event {
     void *handle;
     bool is_recorded;
@@ -129,6 +131,7 @@ enum errc cuda_open_by(const struct backend *be, const struct gpu_driver *d, con
     c->d = *d;
     c->images = images;
     c->device = -1;
+    c->gathered_most = GATHERED_MOST;
     enum errc rc = set_up(c, images, e);
     if (rc != ERR_OK) {
         cuda_close(c);
@@ -149,6 +152,8 @@ void cuda_close(struct backend_ctx *c)
     cuda_flash_close(c);
     if (c->scratch)
         (void)c->d.memory_free(c->scratch);            /* at the end there is nobody to tell */
+    if (c->gathered)
+        (void)c->d.memory_free(c->gathered);
     for (int i = 0; i < GPU_MODULES_MAX; i++)
         if (c->module[i])
             (void)c->d.module_unload(c->module[i]);
@@ -253,26 +258,36 @@ size_t cuda_pack_q8_bytes(size_t n, size_t slices, size_t depth)
     return n * slices * depth;
 }
 
-void *cuda_scratch(struct backend_ctx *c, size_t size_bytes)
+static void *room_of(struct backend_ctx *c, gpu_ptr *room, size_t *room_bytes, size_t size_bytes)
 {
-    if (size_bytes > c->scratch_bytes && c->capture) {
+    if (size_bytes > *room_bytes && c->capture) {
         refuse(c, "scratch memory grows while a sequence is captured");
         return NULL;
     }
-    if (size_bytes > c->scratch_bytes) {
-        if (c->scratch && cuda_did(c, c->d.stream_sync(c->stream[QUEUE_COMPUTE]), "stream_sync"))
-            cuda_did(c, c->d.memory_free(c->scratch), "memory_free");
-        c->scratch = 0;
-        c->scratch_bytes = 0;
+    if (size_bytes > *room_bytes) {
+        if (*room && cuda_did(c, c->d.stream_sync(c->stream[QUEUE_COMPUTE]), "stream_sync"))
+            cuda_did(c, c->d.memory_free(*room), "memory_free");
+        *room = 0;
+        *room_bytes = 0;
         c->scratch_moves++;
-        if (!cuda_did(c, c->d.memory_get(&c->scratch, size_bytes), "memory_get"))
+        if (!cuda_did(c, c->d.memory_get(room, size_bytes), "memory_get"))
             return NULL;
-        c->scratch_bytes = size_bytes;
+        *room_bytes = size_bytes;
     }
-    const struct gpu_use use = { c->scratch, size_bytes, false, true, false };
+    const struct gpu_use use = { *room, size_bytes, false, true, false };
     if (c->d.about)
         c->d.about(NULL, c->stream[QUEUE_COMPUTE], &use, 1);
-    return (void *)(uintptr_t)c->scratch;
+    return (void *)(uintptr_t)*room;
+}
+
+void *cuda_scratch(struct backend_ctx *c, size_t size_bytes)
+{
+    return room_of(c, &c->scratch, &c->scratch_bytes, size_bytes);
+}
+
+void *cuda_gathered(struct backend_ctx *c, size_t size_bytes)
+{
+    return room_of(c, &c->gathered, &c->gathered_bytes, size_bytes);
 }
 
 static struct gpu_use use_of(const struct tensor *t, bool reads, bool writes)

@@ -28,8 +28,9 @@ struct backend_ctx {
     int device;
     void *context, *module[GPU_MODULES_MAX], *function[KERNEL_COUNT], *stream[QUEUE_COUNT];
     bool is_too_large[KERNEL_COUNT];    /* the card's blocks have not that much shared memory */
-    gpu_ptr scratch;
-    size_t scratch_bytes;
+    gpu_ptr scratch, gathered;
+    size_t scratch_bytes, gathered_bytes;
+    size_t gathered_most;       /* windows are gathered so many bytes at a time */
     uint64_t scratch_moves;     /* it lies elsewhere than what was captured before says */
     struct captured *capture;   /* is made now; NULL: none is */
     struct flash_hopper *flash; /* attention by wgmma (cuda_flash.h); NULL: by mma.sync */
@@ -73,6 +74,8 @@ extern kernel_table cuda_kernels;
 
 /* For operations: device memory for partial results, valid until the next call; NULL after a failure. */
 void *cuda_scratch(struct backend_ctx *c, size_t size_bytes);
+/* The same beside it, for an operation that is made of others, which take scratch memory themselves. */
+void *cuda_gathered(struct backend_ctx *c, size_t size_bytes);
 /* What the operation may touch, from its tensors; then its launches; then the end. */
 void cuda_begin(struct backend_ctx *c, enum op op, const struct op_call *o);
 void cuda_end(struct backend_ctx *c);

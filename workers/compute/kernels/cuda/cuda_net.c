@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_net.c - products, convolutions, pooling and group norm as launches. */
-#include "workers/compute/kernels/cuda/cuda_ops_int.h"
+#include "workers/compute/kernels/cuda/cuda_conv.h"
 #include "workers/compute/kernels/cuda/lt_int.h"
 
 enum { TILE = 64 };
@@ -44,6 +44,11 @@ static void matmul_narrow(struct backend_ctx *c, const struct op_call *o)
     n.p.bias = o->in[2] ? at(o->in[2]) : NULL;
     if (!cuda_strip(c, &n.p, n.is_narrow))
         cuda_launch(c, KERNEL_product_narrow, over(n.p.m, TILE), over(n.p.n, TILE), 1, &n);
+}
+
+void cuda_product_narrow(struct backend_ctx *c, const struct op_call *o)
+{
+    matmul_narrow(c, o);
 }
 
 /* The product, then a pass over what it made. */
@@ -155,6 +160,8 @@ static void conv2d(struct backend_ctx *c, const struct op_call *o)
                                  o->attr.flags & CONV_ADD ? at(o->in[3]) : NULL, at(o->out[0]),
                                  images_of(&w, o->in[0], o->out[0]), o->attr.flags & MM_RELU };
     ASSERT(o->in[1]->dim[0] == a.s.yc && o->in[1]->dim[3] == a.s.xc);
+    if (o->attr.flags & OP_BF16 && cuda_gathered_conv(c, o, &a.s))
+        return;
     cuda_launch(c, KERNEL_OF(o, conv), over(a.s.n * a.s.yh * a.s.yw, TILE), over(a.s.yc, TILE), 1, &a);
 }
 
@@ -162,6 +169,8 @@ static void conv2d_bwd_x(struct backend_ctx *c, const struct op_call *o)
 {
     const struct op_attr w = window_of(o, o->in[0]);
     const struct conv_back_x_args a = { at(o->in[0]), at(o->in[1]), at(o->out[0]), images_of(&w, o->out[0], o->in[1]) };
+    if (o->attr.flags & OP_BF16 && cuda_gathered_back_x(c, o, &a.s))
+        return;
     cuda_launch(c, KERNEL_OF(o, conv_back_x), over(a.s.n * a.s.xh * a.s.xw, TILE), over(a.s.xc, TILE), 1, &a);
 }
 
@@ -169,6 +178,8 @@ static void conv2d_bwd_w(struct backend_ctx *c, const struct op_call *o)
 {
     const struct conv_back_w_args a = { at(o->in[0]), at(o->in[1]), at(o->out[0]), images_of(&o->attr, o->in[0], o->in[1]),
                                         o->attr.flags & OP_ACCUMULATE };
+    if (o->attr.flags & OP_BF16 && cuda_gathered_back_w(c, o, &a.s))
+        return;
     cuda_launch(c, KERNEL_OF(o, conv_back_w), over(a.s.yc, TILE), over(a.s.h * a.s.w * a.s.xc, TILE), 1, &a);
 }
 
