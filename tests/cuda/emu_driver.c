@@ -27,6 +27,7 @@ static const struct known {
 };
 
 enum { BAD_CARD = 101, BAD_CONTEXT = 201 };
+static const float LAUNCH_MS = 0.25f;           /* of a kernel, by events */
 
 struct stream {
     int queue, card;
@@ -403,6 +404,7 @@ static int launch(void *function, unsigned x, unsigned y, unsigned z, unsigned t
         return emu_keep(&(struct emu_kept){ .kind = KEPT_LAUNCH, .function = k, .arguments = arguments[0], .n = *k->size_bytes,
                                             .grid = { x, y, z }, .threads = threads });
     launches++;
+    ((struct stream *)stream)->ms += LAUNCH_MS;
     return op_code ? op_code : emu_run_grid(k->name, k->run, arguments[0], x, y, z, threads, shared_bytes);
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lt_product.c - one kind of product after the other gets its descriptors and its way, once; from then on a product is one call.
  *
- * The library names up to eight ways, the likeliest first. Where it may be timed, each runs once to be there and RUNS times
- * between two events; another one than the first must be faster by a fiftieth, so that noise does not choose. All of them
+ * The library names up to WAYS ways, the likeliest first. Where it may be timed, each runs once to be there and once between
+ * two events; then the first and the fastest, LIKELY in all, run RUNS times, and another one than the first must be faster
+ * by a fiftieth, so that noise does not choose. All of them
  * add parts of sums in a fixed order. A result that is added to is not touched by what is tried: it goes to memory of its own.
  * Nothing is chosen while launches are captured: a kind that is new then is the own kernels' (runs launch each first).
  * A kind that is refused once is not asked for again. */
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WAYS = 8, RUNS = 8 };
+enum { WAYS = 32, LIKELY = 4, RUNS = 8 };
 static const double WORTH = 0.98;
 static const float one = 1, zero = 0;
 
@@ -109,15 +110,15 @@ static int run(struct backend_ctx *c, const struct lt_entry *n, const struct lt_
                       (void *)(uintptr_t)l->room, l->api.room_bytes, c->stream[QUEUE_COMPUTE]);
 }
 
-/* Milliseconds of RUNS; no number: it does not run. */
+/* Milliseconds of so many runs; negative: it does not run. */
 static float time_of(struct backend_ctx *c, const struct lt_entry *n, const struct lt_way *way, const struct lt_product *p,
-                     gpu_ptr to)
+                     gpu_ptr to, int runs)
 {
     const struct lt *l = c->lt;
     void *stream = c->stream[QUEUE_COMPUTE];
     float ms = -1;
-    bool ok = !run(c, n, way, p, to) && !c->d.event_record(l->from, stream);
-    for (int i = 0; i < RUNS && ok; i++)
+    bool ok = !c->d.event_record(l->from, stream);
+    for (int i = 0; i < runs && ok; i++)
         ok = !run(c, n, way, p, to);
     ok = ok && !c->d.event_record(l->to, stream) && !c->d.stream_sync(stream) && !c->d.event_ms(&ms, l->from, l->to);
     return ok ? ms : -1;
@@ -130,10 +131,29 @@ static void room_for(const struct backend_ctx *c, gpu_ptr at, size_t size_bytes)
         c->d.about(NULL, c->stream[QUEUE_COMPUTE], &use, 1);
 }
 
+/* Those that are worth a second look, in the library's order: the first that runs, and the fastest. */
+static int look(struct backend_ctx *c, const struct lt_entry *n, const struct lt_product *p, const struct lt_answer *of,
+                int count, gpu_ptr to, int ret[LIKELY])
+{
+    float ms[WAYS];
+    int kept = 0;
+    for (int i = 0; i < count; i++)
+        ms[i] = run(c, n, &of[i].way, p, to) ? -1 : time_of(c, n, &of[i].way, p, to, 1);
+    for (int i = 0; i < count && kept < LIKELY; i++) {
+        int faster = 0;
+        for (int k = 0; k < count; k++)
+            faster += ms[k] >= 0 && (ms[k] < ms[i] || (ms[k] <= ms[i] && k < i));
+        if (ms[i] >= 0 && (!kept || faster < LIKELY - 1))
+            ret[kept++] = i;
+    }
+    return kept;
+}
+
 static void pick(struct backend_ctx *c, const struct lt_entry *n, const struct lt_product *p, const struct lt_answer *of,
                  int count, int *ret)
 {
     gpu_ptr spare = 0, to = p->out;
+    int likely[LIKELY], kept;
     float best = -1;
     *ret = 0;
     if (count < 2 || !c->lt->from)
@@ -145,11 +165,12 @@ static void pick(struct backend_ctx *c, const struct lt_entry *n, const struct l
             room_for(c, spare, p->out_bytes);
         to = spare;
     }
-    for (int i = 0; i < count; i++) {
-        float ms = time_of(c, n, &of[i].way, p, to);
+    kept = look(c, n, p, of, count, to, likely);
+    for (int i = 0; i < kept; i++) {
+        float ms = time_of(c, n, &of[likely[i]].way, p, to, RUNS);
         if (ms >= 0 && (best < 0 || ms < WORTH * best)) {
             best = ms;
-            *ret = i;
+            *ret = likely[i];
         }
     }
     if (spare && !c->d.stream_sync(c->stream[QUEUE_COMPUTE]))
@@ -284,7 +305,7 @@ bool lt_do_or(struct backend_ctx *c, const struct lt_product *p, const struct op
         return true;
     float one_pass = time_both(c, p, o, NULL), more = time_both(c, p, o, apart);
     struct lt_entry *n = entry_of(l, &p->kind);
-    if (n->state == LT_CHOSEN && one_pass >= 0 && (more < 0 || one_pass <= more))
+    if (n->state == LT_CHOSEN && one_pass >= 0 && (more < 0 || one_pass < WORTH * more))
         return moves != c->scratch_moves || lt_do(c, p);        /* what is there now is the other's, and as right */
     if (n->state == LT_CHOSEN)
         forget(l, n);
