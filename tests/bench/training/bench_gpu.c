@@ -39,7 +39,7 @@ int main(int argc, char **argv)
         if (gpu.open(&gpu, NULL, &ctx, &failure) != ERR_OK)
             stop("open");
         has_library = i && strcmp(argv[1], "products") && use_library(ctx);     /* those do both, one after the other */
-        has_hopper = use_hopper(ctx);
+        use_hopper(ctx);
         find_begin();
         stages[i].run();
         gpu.close(ctx);

@@ -7,7 +7,7 @@
 #include "workers/compute/kernels/cuda/cuda_flash.h"
 #include "workers/compute/kernels/cuda/cuda_hopper.h"
 
-bool has_library, has_hopper;
+bool has_library;
 
 static bool is_without(const char *what)
 {
@@ -30,18 +30,24 @@ void choose_backend(void)
         gpu.properties &= ~(unsigned)BE_NARROW;
 }
 
-bool use_hopper(struct backend_ctx *c)
+void use_hopper(struct backend_ctx *c)
 {
     char line[256] = "";
     const char *is_asked = getenv("FALAJ_GPU_HOPPER");
+    if (is_without("hopper"))
+        c->tries_hopper = false;
     if (!is_asked || !*is_asked)
-        return false;
+        return;
     bool is_flash = cuda_flash_use(c, line, sizeof line);
     printf("{\"stage\": \"hopper\", \"ok\": %s, \"what\": \"%s\"}\n", is_flash ? "true" : "false", line);
     bool is_used = cuda_hopper_use(c, line, sizeof line);
     printf("{\"stage\": \"hopper\", \"ok\": %s, \"what\": \"%s\"}\n", is_used ? "true" : "false", line);
     fflush(stdout);
-    return is_used;
+}
+
+const char *products_by(void)
+{
+    return has_library ? "library" : ctx->hopper ? "wgmma" : "strips";
 }
 
 bool use_library(struct backend_ctx *c)

@@ -43,9 +43,10 @@ void choose_backend(void);
 void find_begin(void);
 /* From here on products by the vendor's library, where there is one; false: by own kernels. FALAJ_GPU_WITHOUT=library: never. */
 bool use_library(struct backend_ctx *c);
-/* FALAJ_GPU_HOPPER: own products by wgmma, where the card has it and they agree with the strips; a line says which. */
-bool use_hopper(struct backend_ctx *c);
-extern bool has_hopper;
+/* FALAJ_GPU_HOPPER: a line says whether own products by wgmma agree with the strips; FALAJ_GPU_WITHOUT=hopper: by strips
+ * alone. */
+void use_hopper(struct backend_ctx *c);
+const char *products_by(void);              /* library, wgmma or strips; after the first product */
 extern bool has_library;                    /* it was begun for ctx */
 double now(void);
 _Noreturn void stop(const char *stage);     /* with failure.msg */

@@ -62,7 +62,7 @@ static void measure_product(const struct product *p)
     const char *type = !is_half() ? "f32" : has_type ? "bf16" : "rounded";
     printf("{\"stage\": \"product\", \"pass\": \"%s\", \"m\": %zu, \"n\": %zu, \"k\": %zu, \"type\": \"%s\", \"out\": \"%s\", "
            "\"by\": \"%s\", \"us\": %.1f, \"tflops\": %.2f}\n", p->name, p->m, p->n, p->k, type, type_name(out),
-           has_library ? "library" : has_hopper ? "wgmma" : "own", 1e6 * s,
+           is_half() || has_library ? products_by() : "own", 1e6 * s,
            2e-12 * (double)p->m * (double)p->n * (double)p->k / s);
     fflush(stdout);
     for (int i = 0; i < 3; i++)

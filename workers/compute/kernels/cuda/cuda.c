@@ -311,6 +311,8 @@ void cuda_begin(struct backend_ctx *c, enum op op, const struct op_call *o)
     struct gpu_use uses[GPU_USES_MAX];
     size_t n = 0;
     enter(c);
+    if (c->tries_hopper && !c->lt && o->in[0] && (o->in[0]->type == ELEM_BF16 || o->attr.flags & OP_BF16))
+        cuda_hopper_try(c);
     if (!c->d.about)
         return;
     for (int i = 0; i < OP_INPUTS_MAX; i++)
@@ -362,6 +364,7 @@ static enum errc cuda_open(const struct backend *be, struct pool *pool, struct b
     TRY(gpu_driver_open("libcuda.so.1", &d, e));
     TRY(cuda_open_by(be, &d, gpu_images, ret, e));
     (void)cuda_flash_use(*ret, line, sizeof line);     /* the card's own attention, where there is one and it agrees */
+    (*ret)->tries_hopper = true;
     return ERR_OK;
 }
 

@@ -190,6 +190,15 @@ bool cuda_hopper_use(struct backend_ctx *c, char *ret, size_t size)
     return false;
 }
 
+void cuda_hopper_try(struct backend_ctx *c)
+{
+    char line[256];
+    if (c->capture || c->failed)
+        return;
+    c->tries_hopper = false;
+    (void)cuda_hopper_use(c, line, sizeof line);        /* either way there are products */
+}
+
 void cuda_hopper_close(struct backend_ctx *c)
 {
     if (c->hopper)

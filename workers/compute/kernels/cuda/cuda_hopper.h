@@ -11,6 +11,8 @@ enum { HOPPER_ROWS = 128, HOPPER_COLS = 256 };          /* results of a tile */
 /* Loads the kernels and compares them with the strips. false: products stay with the strips. ret: a line that says which and
  * why. */
 bool cuda_hopper_use(struct backend_ctx *c, char *ret, size_t size);
+/* The same once, and not while launches are captured: whoever begins an operation asks. */
+void cuda_hopper_try(struct backend_ctx *c);
 void cuda_hopper_close(struct backend_ctx *c);          /* NULL-safe */
 /* false: not in use, and nothing was launched. p is wide, of one batch. parts: as cuda_strip_launch. */
 bool cuda_hopper_product(struct backend_ctx *c, bool a_across, bool b_across, const struct product_strip_args *p, size_t parts);

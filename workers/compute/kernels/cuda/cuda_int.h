@@ -35,6 +35,7 @@ struct backend_ctx {
     struct captured *capture;   /* is made now; NULL: none is */
     struct flash_hopper *flash; /* attention by wgmma (cuda_flash.h); NULL: by mma.sync */
     struct hopper *hopper;      /* products by wgmma (cuda_hopper.h); NULL: by strips */
+    bool tries_hopper;          /* when the first operation with factors in bf16 comes, and no library is used */
     struct lt *lt;              /* products by cuBLASLt (lt_int.h); NULL: by own kernels */
     bool never_captures;
     int code;                   /* the first failure since the last sync */
