@@ -43,7 +43,8 @@ def main():
     data = [d for d in api.must("GET", "/v1/datasets")["data"] if d["name"] == "digits"][0]["dataset_id"]
 
     def train(n, epochs=4, **more):
-        body = {"name": f"on-{n}", "kind": "train", "slots": 1, "nodes": {"min": n, "max": n}, **more,
+        # many attempts: a machine counts as ready for a while after its last word, and under load a lease of 3 s may end
+        body = {"name": f"on-{n}", "kind": "train", "slots": 1, "nodes": {"min": n, "max": n}, "max_attempts": 50, **more,
                 "spec": {"dataset_id": data, "epochs": epochs, "seed": 7, "batch_size": 16, "accumulate": 4, "hidden": [32]}}
         return api.must("POST", "/v1/jobs", body)["job_id"]
 
@@ -65,9 +66,11 @@ def main():
         print(f"{what}: the same bytes")
 
     def members(job):
+        """Of its last attempt: under load a lease of 3 s may end and another attempt begin, as the platform promises."""
         return p.sql(f"SELECT m.rank, n.name, m.state FROM attempt_member m JOIN node n USING (node_id)"
-                     f" JOIN attempt a USING (tenant_id, attempt_id) WHERE m.job_id = '{plain(job)}'"
-                     " ORDER BY a.fence DESC, m.rank")
+                     f" WHERE m.attempt_id = (SELECT attempt_id FROM attempt WHERE job_id = '{plain(job)}'"
+                     " ORDER BY fence DESC LIMIT 1)"
+                     " ORDER BY m.rank")
 
     def attempts(job):
         return p.sql(f"SELECT fence, state, cause, message FROM attempt WHERE job_id = '{plain(job)}' ORDER BY fence")
@@ -83,7 +86,7 @@ def main():
     assert two["nodes"] == 2 and one["nodes"] == 1 and not members(one["job_id"])
     assert "rank 0 of 2 machines: all are there" in log_of(two["job_id"]) and "[rank 1]" in log_of(two["job_id"])
 
-    shown = api.must("GET", f"/v1/jobs/{two['job_id']}/attempts")["data"][0]
+    shown = api.must("GET", f"/v1/jobs/{two['job_id']}/attempts")["data"][-1]
     assert shown["nodes"] == 2 and [m["rank"] for m in shown["members"]] == [0, 1], shown
     assert {m["state"] for m in shown["members"]} == {"SUCCEEDED"} and shown["members"][0]["node_id"] == shown["node_id"], shown
 
@@ -103,7 +106,7 @@ def main():
 
     # killed
     want = digest(ended(train(1, 60))["job_id"])
-    job = train(2, 60, max_attempts=50)     # a machine counts as ready for a while after its last word
+    job = train(2, 60)
     until("both machines train", lambda: "epoch 2" in log_of(job) or api.must("GET", f"/v1/jobs/{job}")["state"] in ENDED, 120)
     second.kill()
     third = Machine(p, "third", **BEATS)
@@ -111,7 +114,7 @@ def main():
     same(job, want, "killed")
     tries = attempts(job)
     assert len(tries) > 1 and {t[2] for t in tries[:-1]} == {"machine"} and [t[1] for t in tries].count("SUCCEEDED") == 1, tries
-    assert sorted(m[1] for m in members(job)[:2]) == ["dev-1", "third"], members(job)
+    assert sorted(m[1] for m in members(job)) == ["dev-1", "third"], members(job)
     assert p.sql_text(f"SELECT count(*) FROM job_object WHERE job_id = '{plain(job)}' AND direction = 'output' AND name = 'model'"
                       " AND object_id IN (SELECT object_id FROM object WHERE state = 'COMMITTED')") == "1"
 
@@ -120,7 +123,7 @@ def main():
     third.kill()
     third.start()
     until("the machine that stays away", lambda: nodes().get("third"))
-    job = train(2, max_attempts=50)
+    job = train(2)
     until("the start deadline", lambda: [a for a in attempts(job) if a[3] == "Its machines did not all meet in time"], 120)
     assert p.sql_text("SELECT count(*) FROM attempt_member WHERE live") == "0" or len(attempts(job)) > 1
     del os.environ["FALAJ_FAULTS"]

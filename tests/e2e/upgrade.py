@@ -151,8 +151,19 @@ class Clients:
             first += 1
             time.sleep(0.05)
 
+    def look_ahead(self):
+        """Both falaj-api read what functions of the database tell of the machines, by the columns' names: a migration that takes
+        one away fails here."""
+        for port in self.ports:
+            api = Api(f"http://127.0.0.1:{port}", self.token)
+            for call in (("POST", "/v1/jobs:check", {"name": "drill", "kind": "noop"}), ("GET", "/v1/queue/clock")):
+                status, answer = until(call[1], lambda c=call: (got := self.call([api], 0, *c))[0] not in (429, 503) and got)
+                if status != 200:
+                    self.faults.append(f"{call[1]} on port {port}: {status} {str(answer)[:300]}")
+
     def goes_on(self, what):
-        """Nothing has failed so far, and more jobs come in."""
+        """Nothing has failed so far, machines and the queue are told, and more jobs come in."""
+        self.look_ahead()
         at = len(self.accepted)
         until(f"{what}: jobs come in", lambda: len(self.accepted) > at + 20 or self.faults)
         log(f"{what}: {len(self.accepted)} jobs accepted, {self.calls} calls, {self.moved} sent on, {len(self.faults)} failed"
