@@ -176,7 +176,8 @@ static void norm_add_bwd(struct backend_ctx *c, const struct op_call *o)
         ASSERT(!o->out[i] || tensor_count(o->out[i]) == x.cols);
         e.out[i] = o->out[i] ? at(o->out[i]) : NULL;
     }
-    cuda_launch(c, x.cols <= 768 ? KERNEL_norm_back_768 : KERNEL_norm_back_kept, parts, 1, 1, &a);
+    enum kernel whole = x.cols == 768 ? KERNEL_norm_back_768 : KERNEL_norm_back_1024;
+    cuda_launch(c, x.cols == 768 || x.cols == 1024 ? whole : KERNEL_norm_back_kept, parts, 1, 1, &a);
     cuda_launch(c, KERNEL_norm_end, over(x.cols, 32), 3, 1, &e);
 }
 

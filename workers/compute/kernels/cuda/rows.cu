@@ -5,7 +5,7 @@
  * Threads take the columns in steps of the block; partial sums fold in one order (gpu_block_fold). A row is read again from cache
  * rather than kept: any number of columns will do. Results may lie over the input: a thread writes only what it alone reads,
  * after the block's last fold. */
-#include "workers/compute/kernels/cuda/args_norm.h"
+#include "workers/compute/kernels/cuda/kept_int.h"
 #include "workers/compute/kernels/cuda/numbers_int.h"
 
 /* Mean and 1/√(var + eps) of a row, in every thread. */
@@ -34,29 +34,6 @@ GPU_KERNEL(norm, struct norm_args, a)
     float inverse, mean = row_mean(x, a.cols, a.eps, a.is_rms, room, &inverse);
     for (size_t j = p.thread; j < a.cols; j += p.threads)
         number_put(y, j, (x[j] - mean) * inverse * a.scale[j] + (a.shift ? a.shift[j] : 0));
-}
-
-struct kept_row {               /* of a warp: fours of this thread, 128 columns apart */
-    struct gpu_four v[NUMBERS_KEPT];
-    float mean, inverse;
-};
-
-/* Its moments; kept: a constant, the fours of a thread at most. */
-GPU_CALL void kept_moments(struct kept_row *r, unsigned kept, size_t n, float eps, bool is_rms)
-{
-    unsigned first = gpu_place().thread % GPU_WARP * 4;
-    float sum = 0;
-    GPU_UNROLL
-    for (unsigned k = 0; k < kept; k++)
-        if (first + 128 * k < n)
-            sum += (r->v[k].v[0] + r->v[k].v[1]) + (r->v[k].v[2] + r->v[k].v[3]);
-    r->mean = is_rms ? 0 : numbers_warp_sum(sum) / (float)n;
-    sum = 0;
-    GPU_UNROLL
-    for (unsigned k = 0; k < kept; k++)
-        for (unsigned l = 0; l < 4 && first + 128 * k < n; l++)
-            sum += (r->v[k].v[l] - r->mean) * (r->v[k].v[l] - r->mean);
-    r->inverse = 1.0f / __builtin_sqrtf(numbers_warp_sum(sum) / (float)n + eps);
 }
 
 /* A warp for each row, which is read once: at most 128·NUMBERS_KEPT columns, a multiple of four, that begin at 16 bytes. */
@@ -116,115 +93,6 @@ GPU_KERNEL(norm_back, struct norm_back_args, a)
     gz = gpu_block_fold(gz, room, false) / (float)a.cols;
     for (size_t j = p.thread; j < a.cols; j += p.threads)
         dx[j] = inverse * (number_at(dy, j) * a.scale[j] - (a.is_rms ? 0 : g) - (x[j] - mean) * inverse * gz);
-}
-
-/* Warp by warp the sums of the block's rows, in their order. */
-GPU_CALL void kept_sums_put(const struct gpu_four *sum, unsigned kept, float *room, float *part, size_t cols)
-{
-    struct gpu_place p = gpu_place();
-    unsigned warps = p.threads / GPU_WARP, lane = p.thread % GPU_WARP, warp = p.thread / GPU_WARP;
-    GPU_BARRIER();                      /* whoever still reads the sums before these */
-    GPU_UNROLL
-    for (unsigned k = 0; k < kept; k++)
-        if (4 * lane + 128 * k < cols)
-            gpu_store4(room + warp * 128 * NUMBERS_KEPT + 4 * lane + 128 * k, sum[k]);
-    GPU_BARRIER();
-    for (size_t j = p.thread; j < cols; j += p.threads) {
-        float all = 0;
-        for (unsigned w = 0; w < warps; w++)
-            all += room[w * 128 * NUMBERS_KEPT + j];
-        part[j] = all;
-    }
-}
-
-/* All of a norm's backward form in one pass: a warp for each row, held in registers with the sums of its columns. Moments are made
- * again from the row, which is there anyway. kept, is_early: constants; early: what is added is asked for with the row. */
-GPU_CALL void norm_back_rows(struct norm_sums_args a, unsigned kept, bool is_early, float *room)
-{
-    struct gpu_place p = gpu_place();
-    size_t from = p.block[0] * a.chunk, end = from + a.chunk, first = p.thread % GPU_WARP * 4;
-    struct gpu_four scale_sum[NUMBERS_KEPT], shift_sum[NUMBERS_KEPT], dx_sum[NUMBERS_KEPT];
-    struct gpu_four dy[NUMBERS_KEPT], more[NUMBERS_KEPT];
-    GPU_UNROLL
-    for (unsigned k = 0; k < kept; k++)
-        for (int l = 0; l < 4; l++)
-            scale_sum[k].v[l] = shift_sum[k].v[l] = dx_sum[k].v[l] = 0;
-    end = end < a.rows ? end : a.rows;
-    for (size_t row = from + p.thread / GPU_WARP; row < end; row += p.threads / GPU_WARP) {
-        struct kept_row z;
-        float g = 0, gz = 0;
-        GPU_UNROLL
-        for (unsigned k = 0; k < kept; k++)
-            if (first + 128 * k < a.cols) {
-                z.v[k] = gpu_load4(a.x + row * a.x_stride + first + 128 * k);
-                dy[k] = four_at(a.dy, row * a.dy_stride + first + 128 * k);
-            }
-        GPU_UNROLL
-        for (unsigned k = 0; k < kept; k++)         /* wanted last, asked for now */
-            if (is_early && a.more && first + 128 * k < a.cols)
-                more[k] = gpu_load4(a.more + row * a.more_stride + first + 128 * k);
-        kept_moments(&z, kept, a.cols, a.eps, a.is_rms);
-        GPU_UNROLL
-        for (unsigned k = 0; k < kept; k++)
-            if (first + 128 * k < a.cols) {
-                struct gpu_four scale = gpu_load4(a.scale + first + 128 * k);
-                for (int l = 0; l < 4; l++) {
-                    z.v[k].v[l] = (z.v[k].v[l] - z.mean) * z.inverse;
-                    g += dy[k].v[l] * scale.v[l];
-                    gz += dy[k].v[l] * scale.v[l] * z.v[k].v[l];
-                    scale_sum[k].v[l] += dy[k].v[l] * z.v[k].v[l];
-                    shift_sum[k].v[l] += dy[k].v[l];
-                }
-            }
-        g = a.is_rms ? 0 : numbers_warp_sum(g) / (float)a.cols;
-        gz = numbers_warp_sum(gz) / (float)a.cols;
-        GPU_UNROLL
-        for (unsigned k = 0; k < kept; k++) {
-            size_t j = first + 128 * k;
-            if (j < a.cols) {
-                struct gpu_four scale = gpu_load4(a.scale + j), dx;
-                for (int l = 0; l < 4; l++)
-                    dx.v[l] = z.inverse * (dy[k].v[l] * scale.v[l] - g - z.v[k].v[l] * gz);
-                if (a.more) {
-                    struct gpu_four add = is_early ? more[k] : gpu_load4(a.more + row * a.more_stride + j);
-                    for (int l = 0; l < 4; l++)
-                        dx.v[l] += add.v[l];
-                }
-                gpu_store4(a.dx + row * a.dx_stride + j, dx);
-                if (a.copy.at)
-                    four_put(a.copy, row * a.copy_stride + j, dx);
-                for (int l = 0; l < 4; l++)
-                    dx_sum[k].v[l] += dx.v[l];
-            }
-        }
-    }
-    float *part = a.part + p.block[0] * 3 * a.cols;
-    kept_sums_put(scale_sum, kept, room, part, a.cols);
-    kept_sums_put(shift_sum, kept, room, part + a.cols, a.cols);
-    kept_sums_put(dx_sum, kept, room, part + 2 * a.cols, a.cols);
-}
-
-GPU_KERNEL(norm_back_kept, struct norm_sums_args, a)
-{
-    GPU_SHARED(float, room, 8 * 128 * NUMBERS_KEPT);
-    norm_back_rows(a, NUMBERS_KEPT, false, room);
-}
-
-/* Of 768 columns at most: registers are left for what is added. */
-GPU_KERNEL(norm_back_768, struct norm_sums_args, a)
-{
-    GPU_SHARED(float, room, 8 * 128 * NUMBERS_KEPT);
-    norm_back_rows(a, 6, true, room);
-}
-
-/* block: 32 columns of one of the three sums. */
-GPU_KERNEL(norm_end, struct norm_end_args, a)
-{
-    GPU_SHARED(float, room, 256);
-    struct gpu_place p = gpu_place();
-    float *out = p.block[1] == 0 ? a.out[0] : p.block[1] == 1 ? a.out[1] : a.out[2];
-    if (out)
-        numbers_end(a.part + p.block[1] * a.cols, 3 * a.cols, a.parts, a.cols, out, a.accumulate, room);
 }
 
 GPU_KERNEL(moments, struct moments_args, a)

@@ -180,10 +180,16 @@ GPU_CALL void embed_find(const struct embed_back_args *a, size_t from, uint32_t 
 {
     struct gpu_place p = gpu_place();
     unsigned lane = p.thread % GPU_WARP, warp = p.thread / GPU_WARP, count = 0;
-    int32_t first = (int32_t)(p.block[0] * EMBED_ROWS);
-    for (unsigned at = 0; at < EMBED_MINE; at += GPU_WARP) {
-        unsigned place = warp * EMBED_MINE + at + lane;
-        uint32_t row = from + place < a->tokens ? (uint32_t)(a->token[from + place] - first) : EMBED_ROWS;
+    int32_t first = (int32_t)(p.block[0] * EMBED_ROWS), token[EMBED_MINE / GPU_WARP];
+    GPU_UNROLL
+    for (unsigned u = 0; u < EMBED_MINE / GPU_WARP; u++) {      /* all under way; past the end: the last again */
+        size_t place = from + warp * EMBED_MINE + u * GPU_WARP + lane;
+        token[u] = a->token[place < a->tokens ? place : a->tokens - 1];
+    }
+    GPU_UNROLL
+    for (unsigned u = 0; u < EMBED_MINE / GPU_WARP; u++) {
+        unsigned place = warp * EMBED_MINE + u * GPU_WARP + lane;
+        uint32_t row = from + place < a->tokens ? (uint32_t)(token[u] - first) : EMBED_ROWS;
         uint32_t mine = gpu_ballot(row < EMBED_ROWS);
         if (row < EMBED_ROWS)
             found[warp * EMBED_MINE + count + gpu_count_ones(mine & ((1u << lane) - 1))] = row << 16 | place;

@@ -16,7 +16,7 @@ static double random_of(uint64_t *state)
     return (double)(int64_t)(*state >> 11) / (double)(1ll << 52) - 1;
 }
 
-static void over_what_is_added(size_t cols)
+static void over_what_is_added(size_t cols, bool is_narrow)
 {
     struct backend_ctx *c = kit_emu(), *ref;
     const size_t count[INS] = { [X] = ROWS * cols, [SCALE] = cols, [DY] = ROWS * cols, [MORE] = ROWS * cols };
@@ -24,6 +24,7 @@ static void over_what_is_added(size_t cols)
     double *d[INS] = { 0 }, *dx = calloc(ROWS * cols, sizeof *dx), *shift = calloc(cols, sizeof *shift), off = 0, norm = 0;
     struct buffer *b[INS], *out = backend_cuda_emu.alloc(c, cols * sizeof(float));
     struct tensor t[INS], w[INS];
+    static uint16_t half[ROWS * 1028];
     uint64_t state = cols;
     struct err e;
     assert_int_equal(backend_ref.open(&backend_ref, NULL, &ref, &e), ERR_OK);
@@ -31,10 +32,14 @@ static void over_what_is_added(size_t cols)
         f[i] = malloc(count[i] * sizeof **f);
         d[i] = malloc(count[i] * sizeof **d);
         for (size_t k = 0; k < count[i]; k++)
-            d[i][k] = (double)(f[i][k] = (float)random_of(&state));
-        b[i] = backend_cuda_emu.alloc(c, count[i] * sizeof **f);
-        backend_cuda_emu.put(c, QUEUE_COMPUTE, b[i], 0, f[i], count[i] * sizeof **f);
-        t[i] = tensor_at(b[i], 0, ELEM_F32, i == SCALE ? 1 : 2, i == SCALE ? &cols : (size_t[]){ ROWS, cols });
+            d[i][k] = (double)(f[i][k] = bf16_to_f32(bf16_of((float)random_of(&state))));
+        enum elem type = i == DY && is_narrow ? ELEM_BF16 : ELEM_F32;
+        for (size_t k = 0; k < count[i] && type == ELEM_BF16; k++)
+            half[k] = bf16_of(f[i][k]);
+        b[i] = backend_cuda_emu.alloc(c, count[i] * elem_bytes(type));
+        const void *from = type == ELEM_F32 ? (const void *)f[i] : half;
+        backend_cuda_emu.put(c, QUEUE_COMPUTE, b[i], 0, from, count[i] * elem_bytes(type));
+        t[i] = tensor_at(b[i], 0, type, i == SCALE ? 1 : 2, i == SCALE ? &cols : (size_t[]){ ROWS, cols });
         w[i] = tensor_at(NULL, 0, ELEM_F64, t[i].rank, t[i].dim);
         w[i].ptr = d[i];
     }
@@ -67,9 +72,10 @@ static void over_what_is_added(size_t cols)
 static void test_over_what_is_added(void **st)
 {
     (void)st;
-    over_what_is_added(132);
-    over_what_is_added(772);
-    over_what_is_added(1028);
+    over_what_is_added(132, false);
+    over_what_is_added(768, true);
+    over_what_is_added(1024, false);
+    over_what_is_added(1028, true);
 }
 
 int main(void)
