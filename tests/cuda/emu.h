@@ -14,6 +14,7 @@
  *   - a thread that ends while others wait at a barrier; a pointer or event that is not there.
  * A copy that is under way to shared memory arrives when its thread waits for it, and what lay there is gone at its begin; rows
  * of gpu_load_matrices are read when a thread comes to it: a missing wait or barrier shows as NaN.
+ *   - late: pinned memory is changed, or given back, before the host has waited for the copy that reads it;
  *   - a stream of another card than the thread's, or memory of another card than the queue's.
  * Threads take turns: an operation of one is whole before another's begins (emu_card.c). What the host of one thread has waited
  * for counts as waited for by all of them. */
@@ -38,6 +39,9 @@ void emu_set_memory(size_t size_bytes);         /* of the card; what is asked fo
 void emu_set_shared(size_t size_bytes);         /* that a block of the card may have, 0: 227 KiB, as sm_90 */
 size_t emu_shared_most(void);
 size_t emu_memory_used(void);
+void emu_set_pinned(bool is_there);             /* whether pinned memory is given out */
+size_t emu_pinned(void);                        /* bytes of it that are */
+size_t emu_pinned_copies(void);                 /* copies to the card from it, since the start */
 size_t emu_launches(void);                      /* since the start; those of captured sequences, too */
 size_t emu_replays(void);                       /* captured sequences that were run */
 /* The first report since the last call, or NULL; valid until the next call. */

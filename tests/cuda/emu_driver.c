@@ -185,6 +185,20 @@ static int memory_free(gpu_ptr at)
     return emu_drop(at);
 }
 
+static int host_get(void **ret, size_t size_bytes, unsigned flags)
+{
+    ALONE;
+    if (emu_captures(NULL))
+        return not_now("pinned memory");
+    return flags ? 1 : emu_host_get(ret, size_bytes);
+}
+
+static int host_free(void *at)
+{
+    ALONE;
+    return emu_captures(NULL) ? not_now("the end of pinned memory") : emu_host_drop(at);
+}
+
 /* One access of its own, outside of an operation. */
 static int one_access(const char *what, void *stream, gpu_ptr at, size_t n, bool is_written)
 {
@@ -217,6 +231,7 @@ static int copy_in(gpu_ptr to, const void *from, size_t n, void *stream)
         emu_open(to, n);
         memcpy((void *)(uintptr_t)to, from, n);
         emu_close(to, n);
+        emu_host_reads(queue_of(stream), from, n);
     }
     return code;
 }
@@ -259,7 +274,7 @@ static int stream_sync(void *stream)
     if (emu_captures(stream))
         return not_now("a sync");
     emu_queue_learn(EMU_HOST, queue_of(stream));
-    return 0;
+    return emu_host_settle(queue_of(stream));
 }
 
 static int stream_query(void *stream)

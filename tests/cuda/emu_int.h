@@ -74,6 +74,13 @@ void emu_close(gpu_ptr at, size_t size_bytes);
 void emu_spoil(gpu_ptr at, size_t size_bytes);
 bool emu_is_spoiled(gpu_ptr at, size_t size_bytes);
 
+/* Pinned memory of the process (emu_host.c). A copy from it is under way until the host has waited for its queue: what lay there
+ * must lie there still. reads: a copy was asked for; settle: the host has waited. */
+int emu_host_get(void **ret, size_t size_bytes);
+int emu_host_drop(void *at);
+void emu_host_reads(int queue, const void *from, size_t n);
+int emu_host_settle(int queue);
+
 /* Clocks: each queue has a time of its own and knows how much of the others' came before. */
 int emu_queue_new(void);
 void emu_queue_tick(int queue);                 /* something is asked for on it */

@@ -6,6 +6,7 @@
  * half is counted: llm.c's formula). host_gap: 1 - device time of the captured step / time of a step with its batch, scalars
  * and loss. resident: without the batch's way to the card, as PyTorch's steps are. */
 #include "tests/bench/training/gpu_step.h"
+#include "workers/compute/kernels/cards.h"
 
 #include <dlfcn.h>
 
@@ -51,7 +52,8 @@ void step_new(struct step *s, const struct train_job *job, struct net_shape shap
         stop("net");
     s->items = rows * s->n->items;
     size_t inputs = rows * shape.inputs;
-    s->x = calloc(inputs, sizeof(float));
+    s->pinned = backend_host_alloc(&gpu, ctx, inputs * sizeof(float));       /* as the engine's batches are */
+    s->x = s->pinned ? s->pinned : calloc(inputs, sizeof(float));
     s->labels = calloc(s->items, sizeof(int32_t));
     for (size_t i = 0; s->x && i < inputs; i++)
         if (job->family == TRAIN_GPT)
@@ -66,7 +68,10 @@ void step_new(struct step *s, const struct train_job *job, struct net_shape shap
 void step_free(struct step *s)
 {
     net_free(s->n);
-    free(s->x);
+    if (s->pinned)
+        backend_cards(&gpu)->host_free(ctx, s->pinned);
+    else
+        free(s->x);
     free(s->labels);
 }
 

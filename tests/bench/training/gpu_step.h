@@ -6,7 +6,7 @@
 struct step {
     struct net *n;
     size_t rows, items;
-    void *x;
+    void *x, *pinned;           /* pinned: x where the card reads it by itself, or NULL */
     int32_t *labels;
     struct step_scalars at;
 };

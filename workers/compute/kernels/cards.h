@@ -28,6 +28,8 @@ struct card_part {                      /* a piece of device memory that goes to
     bool is_sent;
 };
 
+enum { CARD_HOST_MOST = 64 << 20 };     /* bytes of a piece of pinned memory: what is pinned the machine cannot move or lend */
+
 struct card_ops {
     int (*count)(void);                 /* that this process is shown */
     void (*use)(int card);              /* contexts that this thread opens from here on are of that card; 0 until then */
@@ -36,10 +38,21 @@ struct card_ops {
     enum errc (*exchange)(struct card_link *l, const char *what, const struct card_part *parts, size_t n, struct err *e);
     void (*link_free)(struct card_link *l);
     int (*link_version)(void);          /* of the library; 0: there is none */
+    /* Pinned memory of this process, which the card reads by itself: a put from it returns at once, and what lies there must
+     * stand until the next sync. NULL: there is none, and any other memory does. free waits for what still reads it. */
+    void *(*host_alloc)(struct backend_ctx *c, size_t size_bytes);
+    void (*host_free)(struct backend_ctx *c, void *at);
 };
 
 /* NULL: it computes on the processor. */
 static inline const struct card_ops *backend_cards(const struct backend *be)
 {
     return be->capturing ? be->capturing->cards : NULL;
+}
+
+/* Pinned memory where the backend has it, CARD_HOST_MOST at most; NULL: none. */
+static inline void *backend_host_alloc(const struct backend *be, struct backend_ctx *c, size_t size_bytes)
+{
+    const struct card_ops *cards = backend_cards(be);
+    return cards && size_bytes && size_bytes <= CARD_HOST_MOST ? cards->host_alloc(c, size_bytes) : NULL;
 }

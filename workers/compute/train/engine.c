@@ -263,7 +263,7 @@ static enum errc setup(struct engine *g, struct err *e)
 {
     const struct train_task *job = g->job;
     const struct train_job *s = job->spec;
-    size_t rows = (size_t)s->batch_size, width = job->data->shape.inputs;
+    size_t rows = (size_t)s->batch_size;
     size_t max_bytes = job->memory_max_bytes ? job->memory_max_bytes : MODEL_BYTES_MAX;
     ASSERT(s->accumulate >= 1);
     g->over = (struct run_ranks){ g->comm, split_sum };
@@ -277,22 +277,22 @@ static enum errc setup(struct engine *g, struct err *e)
     TRY(engine_sums(g, e));
     size_t bytes = 4 * g->net->whole, items = rows * g->net->items;
     size_t answers = job->data->shape.goal == NET_CLASSES ? 1 : job->data->shape.outputs;
-    g->x = arena_try(g->arena, rows * width * sizeof(float));
-    g->target = arena_try(g->arena, items * answers * sizeof(int32_t));
+    struct prefetch_batch first = { 0 }, ahead = { 0 };
+    bool has_room = engine_batch(g, rows, answers, &first) && (!job->prefetches || engine_batch(g, rows, answers, &ahead));
+    g->x = first.x;
+    g->target = first.target;
+    g->soft = first.soft;
     g->picked = arena_try(g->arena, items * answers * sizeof(int32_t));
     g->rows = arena_try(g->arena, rows * sizeof *g->rows);
     g->next = arena_try(g->arena, rows * sizeof *g->next);
     bool keeps_best = s->early_stop_patience > 0 && !comm_rank(g->comm);
     if (keeps_best)
         g->best = arena_try(g->arena, bytes);
-    if (job->taught)
-        g->soft = arena_try(g->arena, rows * job->data->shape.outputs * sizeof *g->soft);
     g->scores = arena_try(g->arena, (engine_eval_batches(g) + 1) * sizeof *g->scores);
-    if (!g->x || (job->taught && !g->soft) || !g->target || !g->picked || !g->rows || !g->next || !g->scores
-        || (keeps_best && !g->best))
+    if (!has_room || !g->picked || !g->rows || !g->next || !g->scores || (keeps_best && !g->best))
         return FAIL(e, LIMIT, "the training state does not fit in the memory of this job");
     if (job->prefetches)
-        TRY(prefetch_new(g->arena, job->data, job->taught, rows, g->net->items * answers, &g->prefetch, e));
+        TRY(prefetch_new(g->arena, job->data, job->taught, rows, ahead, &g->prefetch, e));
     g->total_steps = total_steps(g);
     net_init(g->net, (uint64_t)s->seed);
     return job->start ? engine_start(g, e) : ERR_OK;
@@ -341,6 +341,7 @@ enum errc train_run(struct arena *a, const struct train_task *job, const struct 
     if (rc == ERR_OK)
         rc = run(&g, &r, e);
     prefetch_free(g.prefetch);
+    engine_batches_release(&g);
     engine_sums_release(&g);
     net_free(g.net);
     if (cards)

@@ -4,8 +4,35 @@
  * the share of their variance that it explains, R² = 1 - Σ(y - f)² / Σ(y - mean)². */
 #include "workers/compute/train/engine_int.h"
 
+#include "workers/compute/kernels/cards.h"
+
 #include <math.h>
 #include <string.h>
+
+/* Memory that the card reads by itself, where there is some: a batch is changed only after the sync of the step that took it. */
+static void *batch_room(struct engine *g, size_t size_bytes)
+{
+    void *at = g->pinned_count < PINNED_MAX ? backend_host_alloc(g->job->backend, g->ctx, size_bytes) : NULL;
+    if (!at)
+        return arena_try(g->arena, size_bytes);
+    g->pinned[g->pinned_count++] = at;
+    return at;
+}
+
+bool engine_batch(struct engine *g, size_t rows, size_t answers, struct prefetch_batch *ret)
+{
+    const struct net_shape *shape = &g->job->data->shape;
+    ret->x = batch_room(g, rows * shape->inputs * sizeof(float));
+    ret->target = batch_room(g, rows * g->net->items * answers * sizeof(int32_t));
+    ret->soft = g->job->taught ? batch_room(g, rows * shape->outputs * sizeof *ret->soft) : NULL;
+    return ret->x && ret->target && (ret->soft || !g->job->taught);
+}
+
+void engine_batches_release(struct engine *g)
+{
+    for (int i = 0; i < g->pinned_count; i++)
+        backend_cards(g->job->backend)->host_free(g->ctx, g->pinned[i]);
+}
 
 void engine_gather(struct engine *g, const uint32_t *rows, size_t n)
 {

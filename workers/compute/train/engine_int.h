@@ -8,6 +8,7 @@
 #include "workers/compute/train/prefetch.h"
 
 enum { LANES_KEPT_MAX = 3 };        /* of COMM_RANKS_MAX lanes */
+enum { PINNED_MAX = 6 };            /* two batches of x, target and soft */
 struct lanes {                      /* sums of gradients that wait for their right side (engine_step.c) */
     struct {
         struct buffer *sum;
@@ -31,6 +32,8 @@ struct engine {
     void *x;                                /* one batch: floats, or tokens */
     void *target, *picked;                  /* what is right, and what the net says: i32 classes, or floats */
     uint32_t *rows, *next;
+    void *pinned[PINNED_MAX];               /* of batches (engine_eval.c), given back at the end */
+    int pinned_count;
     struct prefetch *prefetch;              /* NULL: a batch is fetched when it is needed */
     float *soft;                            /* a teacher's probabilities of the batch, or NULL */
     int64_t fetch_us;                       /* spent on getting rows, in all */
@@ -74,6 +77,10 @@ static inline int engine_data_rank(const struct engine *g)
 }
 /* All numbers of a region of the whole model, at rank 0, in memory that is reused: collective. Elsewhere *ret is NULL. */
 enum errc engine_collect(struct engine *g, enum region region, float **ret, struct err *e);
+/* Room for a batch, pinned or of the arena; false: there is none. answers: numbers of an item's target. Given back before the
+ * context is closed, after the prefetching has ended. */
+MUST_CHECK bool engine_batch(struct engine *g, size_t rows, size_t answers, struct prefetch_batch *ret);
+void engine_batches_release(struct engine *g);
 void engine_gather(struct engine *g, const uint32_t *rows, size_t n);   /* a batch to the net */
 enum errc engine_make_net(struct engine *g, struct net_spec spec, struct err *e);      /* LIMIT: says which batch fits */
 int engine_lanes(int64_t accumulate);

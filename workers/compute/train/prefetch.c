@@ -47,16 +47,14 @@ static void *thread_main(void *arg)
     return NULL;
 }
 
-enum errc prefetch_new(struct arena *a, const struct train_data *d, const float *taught, size_t rows_max, size_t answers,
-                       struct prefetch **ret, struct err *e)
+enum errc prefetch_new(struct arena *a, const struct train_data *d, const float *taught, size_t rows_max,
+                       struct prefetch_batch room, struct prefetch **ret, struct err *e)
 {
     struct prefetch *p = ARENA_NEW(a, struct prefetch);
     pthread_attr_t attr;
     *p = (struct prefetch){ .data = d, .taught = taught, .rows = arena_try(a, rows_max * sizeof *p->rows) };
-    p->batch = (struct prefetch_batch){ arena_try(a, rows_max * d->shape.inputs * sizeof(float)),
-                                        arena_try(a, rows_max * answers * sizeof(int32_t)),
-                                        taught ? arena_try(a, rows_max * d->shape.outputs * sizeof *taught) : NULL };
-    if (!p->rows || !p->batch.x || !p->batch.target || (taught && !p->batch.soft))
+    p->batch = room;
+    if (!p->rows)
         return FAIL(e, LIMIT, "the batch that is fetched ahead does not fit in the memory of this job");
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->changed, NULL);

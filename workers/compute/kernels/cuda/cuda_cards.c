@@ -52,4 +52,5 @@ static int link_version(void)
     return need(&e) == ERR_OK && !library.version(&version) ? version : 0;
 }
 
-const struct card_ops cuda_cards = { count, cuda_card_use, link_id, link_new, nccl_exchange, nccl_link_free, link_version };
+const struct card_ops cuda_cards = { count, cuda_card_use, link_id, link_new, nccl_exchange, nccl_link_free, link_version,
+                                     cuda_host_alloc, cuda_host_free };

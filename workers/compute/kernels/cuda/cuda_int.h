@@ -61,6 +61,8 @@ struct captured *cuda_capture_end(struct backend_ctx *c);
 bool cuda_replay(struct backend_ctx *c, const struct captured *g);
 void cuda_capture_free(struct backend_ctx *c, struct captured *g);
 extern const struct card_ops cuda_cards;
+void *cuda_host_alloc(struct backend_ctx *c, size_t size_bytes);         /* cards.h */
+void cuda_host_free(struct backend_ctx *c, void *at);
 void cuda_card_use(int card);                   /* of the contexts that this thread opens from here on */
 bool cuda_did(struct backend_ctx *c, int code, const char *what);       /* keeps the first failure; true: there was none */
 size_t cuda_pack_bytes(size_t n, size_t k);

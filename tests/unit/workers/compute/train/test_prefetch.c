@@ -21,11 +21,11 @@ static void test_what_was_asked_for_is_taken_and_nothing_else(void **st)
     struct train_data d = kit_digits(a, &s);
     struct prefetch *p;
     struct err e;
-    float x[N * WIDE], want[N * WIDE];
-    int32_t target[N], labels[N];
+    float x[N * WIDE], ahead[N * WIDE], want[N * WIDE];
+    int32_t target[N], target_ahead[N], labels[N];
     struct prefetch_batch b = { x, target, NULL };
     (void)st;
-    assert_int_equal(prefetch_new(a, &d, NULL, N, 1, &p, &e), ERR_OK);
+    assert_int_equal(prefetch_new(a, &d, NULL, N, (struct prefetch_batch){ ahead, target_ahead, NULL }, &p, &e), ERR_OK);
     assert_false(prefetch_take(p, rows, N, &b));            /* nobody asked */
     prefetch_ask(p, rows, N);
     assert_false(prefetch_take(p, others, N, &b));

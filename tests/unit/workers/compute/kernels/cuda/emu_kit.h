@@ -30,4 +30,5 @@ static inline void kit_close(struct backend_ctx *c)
     backend_cuda_emu.close(c);
     kit_quiet();
     assert_int_equal(emu_memory_used(), 0);
+    assert_int_equal(emu_pinned(), 0);
 }
