@@ -29,8 +29,8 @@ GPU_CALL void back_kv_step(float (*dk)[FLASH_CHUNKS][4], float (*dv)[FLASH_CHUNK
     }
     struct gpu_mma_a left[BACK_K_M * BACK_STEP / 16];
     flash_pack(left, &w[0][0][0], BACK_K_M * BACK_STEP / 16);
-    flash_add(&dv[0][0][0], l, left, dy, BACK_K_M, BACK_STEP);
-    flash_scores(&w[0][0][0], l, values, dy, BACK_K_M, BACK_STEP, true);
+    const struct flash_two two = { { 0, values }, { dy, dy } };
+    flash_add_scores(&dv[0][0][0], &w[0][0][0], l, left, &two, BACK_K_M, BACK_STEP);
     GPU_UNROLL
     for (int n = 0; n < BACK_COLS; n++) {
         GPU_UNROLL

@@ -28,8 +28,8 @@ GPU_CALL void back_q_step(float (*dq)[FLASH_CHUNKS][4], const struct flash_lane 
                           unsigned dy, unsigned keys, const struct heads *s, unsigned row, unsigned key)
 {
     float w[BACK_Q_M][BACK_COLS][4], slope[BACK_Q_M][BACK_COLS][4], c = s->scale * FLASH_LOG2E;
-    flash_scores(&w[0][0][0], l, q, keys, BACK_Q_M, BACK_STEP, false);
-    flash_scores(&slope[0][0][0], l, dy, keys + FLASH_TILE_SIZE, BACK_Q_M, BACK_STEP, false);
+    const struct flash_two two = { { q, dy }, { keys, keys + FLASH_TILE_SIZE } };
+    flash_scores_two(&w[0][0][0], &slope[0][0][0], l, &two, BACK_Q_M, BACK_STEP);
     bool is_partly = key + BACK_STEP > s->t || (s->is_causal && key + BACK_STEP - 1 > row);
     GPU_UNROLL
     for (unsigned m = 0; m < BACK_Q_M; m++) {

@@ -62,6 +62,17 @@ GPU_CALL void flash_scores(float *sum, const struct flash_lane *l, unsigned left
         flash_scores_at(sum, l, left, right, count, cols, k);
 }
 
+/* Two of them, for one count of rows. */
+struct flash_two {
+    unsigned left[2], right[2];
+};
+GPU_CALL void flash_scores_two(float *first, float *second, const struct flash_lane *l, const struct flash_two *t, unsigned count,
+                               unsigned cols)
+{
+    flash_scores(first, l, t->left[0], t->right[0], count, cols, false);
+    flash_scores(second, l, t->left[1], t->right[1], count, cols, false);
+}
+
 /* out += weight·right over `cols` rows from `right` on; weight: flash_pack of the rows of each 16. */
 GPU_CALL void flash_add(float *out, const struct flash_lane *l, const struct gpu_mma_a *weight, unsigned right, unsigned count,
                         unsigned cols)
@@ -80,4 +91,12 @@ GPU_CALL void flash_add(float *out, const struct flash_lane *l, const struct gpu
             }
         }
     }
+}
+
+/* Both, one after the other: out += weight·t.right[0], sum = t.left[1]·t.right[1]ᵀ. */
+GPU_CALL void flash_add_scores(float *out, float *sum, const struct flash_lane *l, const struct gpu_mma_a *weight,
+                               const struct flash_two *t, unsigned count, unsigned cols)
+{
+    flash_add(out, l, weight, t->right[0], count, cols);
+    flash_scores(sum, l, t->left[1], t->right[1], count, cols, true);
 }

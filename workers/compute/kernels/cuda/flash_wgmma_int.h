@@ -45,12 +45,17 @@ GPU_CALL void wgmma_end(float *d)
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
     asm volatile("wgmma.wait_group.sync.aligned 0;" : WGMMA_32(d) :: "memory");
 }
+GPU_CALL void wgmma_hold(float *d)
+{
+    asm volatile("" : WGMMA_32(d) :: "memory");
+}
 #define wgmma_show() asm volatile("fence.proxy.async.shared::cta;" ::: "memory")
 #else
 void wgmma_scores(float *d, unsigned left, unsigned right, bool adds);
 void wgmma_add(float *d, struct gpu_mma_a a, unsigned right);
 #define wgmma_begin() ((void)0)
 #define wgmma_end(d) ((void)(d))
+#define wgmma_hold(d) ((void)(d))
 #define wgmma_show() ((void)0)
 #endif
 
@@ -60,16 +65,43 @@ GPU_CALL void flash_show(void)
     wgmma_show();
 }
 
-/* As flash_mma_int.h's; `left` lies in the 64 rows of the four warps. */
+/* `left` lies in the 64 rows of the four warps. */
+GPU_CALL void flash_scores_of(float *sum, unsigned left, unsigned right)
+{
+    GPU_UNROLL
+    for (unsigned k = 0; k < FLASH_DEPTH; k++)
+        wgmma_scores(sum, left / FLASH_TILE_SIZE * FLASH_TILE_SIZE + 16 * k, right + 16 * k, k > 0);
+}
+
+GPU_CALL void flash_add_of(float *out, const struct gpu_mma_a *weight, unsigned right)
+{
+    GPU_UNROLL
+    for (unsigned k = 0; k < FLASH_TILE / 16; k++)
+        wgmma_add(out, weight[k], right + 16 * k * FLASH_D);
+}
+
+/* What follows is as flash_mma_int.h's; two products are waited for once. */
 GPU_CALL void flash_scores(float *sum, const struct flash_lane *l, unsigned left, unsigned right, unsigned count, unsigned cols,
                            bool is_tight)
 {
     (void)l, (void)count, (void)cols, (void)is_tight;
     wgmma_begin();
-    GPU_UNROLL
-    for (unsigned k = 0; k < FLASH_DEPTH; k++)
-        wgmma_scores(sum, left / FLASH_TILE_SIZE * FLASH_TILE_SIZE + 16 * k, right + 16 * k, k > 0);
+    flash_scores_of(sum, left, right);
     wgmma_end(sum);
+}
+
+struct flash_two {
+    unsigned left[2], right[2];
+};
+GPU_CALL void flash_scores_two(float *first, float *second, const struct flash_lane *l, const struct flash_two *t, unsigned count,
+                               unsigned cols)
+{
+    (void)l, (void)count, (void)cols;
+    wgmma_begin();
+    flash_scores_of(first, t->left[0], t->right[0]);
+    flash_scores_of(second, t->left[1], t->right[1]);
+    wgmma_end(first);
+    wgmma_hold(second);
 }
 
 GPU_CALL void flash_add(float *out, const struct flash_lane *l, const struct gpu_mma_a *weight, unsigned right, unsigned count,
@@ -77,8 +109,17 @@ GPU_CALL void flash_add(float *out, const struct flash_lane *l, const struct gpu
 {
     (void)l, (void)count, (void)cols;
     wgmma_begin();
-    GPU_UNROLL
-    for (unsigned k = 0; k < FLASH_TILE / 16; k++)
-        wgmma_add(out, weight[k], right + 16 * k * FLASH_D);
+    flash_add_of(out, weight, right);
     wgmma_end(out);
+}
+
+GPU_CALL void flash_add_scores(float *out, float *sum, const struct flash_lane *l, const struct gpu_mma_a *weight,
+                               const struct flash_two *t, unsigned count, unsigned cols)
+{
+    (void)l, (void)count, (void)cols;
+    wgmma_begin();
+    flash_scores_of(sum, t->left[1], t->right[1]);
+    flash_add_of(out, weight, t->right[0]);
+    wgmma_end(out);
+    wgmma_hold(sum);
 }
