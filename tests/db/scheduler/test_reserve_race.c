@@ -3,13 +3,14 @@
  * nobody gets a machine after its reservation was committed, no two reservations have a machine, and no invariant breaks. */
 #include "tests/db/scheduler/fixture.h"
 #include "scheduler/engine/reservation.h"
+#include "tests/lib/share.h"
 #include "tests/lib/wait.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
-enum { MACHINES = 3, ROUNDS = 8 };
+enum { MACHINES = 3, ROUNDS = 8, ROUNDS_PART = 2 };
 #define HOUR ((int64_t)3600 * 1000000)
 
 static struct fixture f;
@@ -97,7 +98,8 @@ static void nobody_gets_a_machine_that_was_reserved_before(void **state)
     pthread_create(&planners[0], NULL, plan_thread, NULL);
     pthread_create(&planners[1], NULL, plan_thread, &f);
     pthread_create(&ends, NULL, end_thread, NULL);
-    for (int i = 0; i < ROUNDS; i++) {
+    const int rounds = share_of("rounds of reservations", ROUNDS_PART, ROUNDS);
+    for (int i = 0; i < rounds; i++) {
         pthread_t makers[2];
         enum errc rc[2];
         submit(&f, f.tenant_a, 20, 1, 3, NULL);
