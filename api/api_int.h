@@ -59,6 +59,7 @@ struct pipeline {
     struct open_calls *open_calls;
     struct access_log *access_log;          /* NULL: none */
     const struct console *console;          /* NULL: none */
+    struct inside *inside;                  /* inside.h: people in running programs */
     _Atomic uint64_t let_in[LET_IN];        /* digests of credentials that were; what collides is forgotten */
     _Atomic int paced_waiting;              /* threads of LANE_PACED that wait for their readers */
     _Atomic bool stopping;
@@ -128,6 +129,8 @@ bool flight_has_person(const struct flight *f);
  * STR_NULL. */
 enum errc phase_authn(struct flight *f, struct err *e) MUST_CHECK;
 struct str bearer_token(const struct http_request *r);
+/* authenticate.c: the same caller once more, for what outlives its first answer: is the credential good, and may it still? */
+enum errc flight_again(struct flight *f, struct err *e) MUST_CHECK;
 /* decode.c: phase: c->in by the row's schema; If-Match, the idempotency key, the page. MALFORMED, UNKNOWN_FIELD, MEDIA_TYPE,
  * NOT_FOUND for a path that cannot be an id. */
 enum errc phase_decode(struct flight *f, struct err *e) MUST_CHECK;
@@ -170,6 +173,8 @@ void scim_error_body(struct buf *out, const struct err *e, struct str detail);
 /* browser.c: the session cookie (STR_NULL: none), the principal behind it, and what a browser must say for a change. */
 enum errc browser_cookie(const struct http_request *r, struct str *ret, struct err *e) MUST_CHECK;
 enum errc browser_session(struct flight *f, struct err *e) MUST_CHECK;
+/* Of a WebSocket, which a browser opens with its cookies and from any page: CSRF unless a page of ours asks. */
+enum errc browser_socket(const struct call *c, struct err *e) MUST_CHECK;
 enum errc browser_public(const struct call *c, struct err *e) MUST_CHECK;
 
 /* bearer.c: may the address have one more token or cookie looked up? RATE: no; then, how that went. */

@@ -3,6 +3,7 @@
  * ours,
  * or one of an outside issuer. */
 #include "api/api_int.h"
+#include "core/base/cleanup.h"
 #include "core/table/metrics.h"
 #include "tenants/access/authz.h"
 #include "tenants/identity/authn.h"
@@ -60,4 +61,16 @@ enum errc phase_authn(struct flight *f, struct err *e)
     c->work.principal = c->principal;
     c->work.tenant_id = c->principal ? c->principal->tenant_id : UUID_NIL;
     return ERR_OK;
+}
+
+/* By the phases that let it in. */
+enum errc flight_again(struct flight *f, struct err *e)
+{
+    struct call *c = &f->call;
+    principal_unref(TAKE(c->principal));
+    c->work.principal = NULL;
+    c->work.now_us = clock_wall_us(c->work.app->clock);
+    TRY(phase_authn(f, e));
+    TRY(phase_person(f, e));
+    return phase_authz(f, e);
 }

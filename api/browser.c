@@ -75,6 +75,14 @@ enum errc browser_public(const struct call *c, struct err *e)
     return ERR_OK;
 }
 
+enum errc browser_socket(const struct call *c, struct err *e)
+{
+    const bool is_page = http_header_get(c->request, "Cookie").ptr || http_header_get(c->request, "Origin").ptr;
+    if (!is_page || origin_of(c) == ORIGIN_OURS)
+        return ERR_OK;
+    return FAIL(e, CSRF, "The request comes from a page of another origin");
+}
+
 static enum errc check_csrf(const struct call *c, struct err *e)
 {
     if (!is_unsafe(c))

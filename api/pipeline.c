@@ -4,6 +4,7 @@
 #include "api/access_log.h"
 #include "api/api_int.h"
 #include "api/call_trace.h"
+#include "api/inside.h"
 #include "core/base/assert.h"
 #include "core/crypto/hash.h"
 #include "core/db/tx.h"
@@ -185,6 +186,7 @@ struct pipeline *pipeline_new(const struct pipeline_opts *o, struct err *e)
     p->access_log = access_log_new(cfg->api_access_log);
     p->open_calls = open_calls_new();
     p->park = park_new(p);
+    p->inside = inside_new(p);
     lanes_start(p, o->lane_apps);
     p->combiners = ARENA_ARRAY(p->arena, struct combiner *, p->router.n);
     for (size_t i = 0; i < p->router.n; i++)
@@ -197,12 +199,14 @@ void pipeline_free(struct pipeline *p)
 {
     if (!p)
         return;
+    inside_stop(p->inside);         /* their ends are written by calls */
     p->stopping = true;
     park_stop(p->park);
     lanes_stop(p);
     for (size_t i = 0; i < p->router.n; i++)
         combiner_free(p->combiners[i]);
     park_free(p->park);
+    inside_free(p->inside);
     open_calls_free(p->open_calls);
     access_log_free(p->access_log);
     arena_free(p->arena);

@@ -55,6 +55,7 @@ struct cli;
 enum { CMD_LOCAL = 1 /* talks to no API */, CMD_LIST = 2 /* GET of a list with pages */, CMD_AFTER = 4 /* … whose next page begins after the last number */,
        CMD_SPEC = 8 /* has the flags of a job's spec as well (spec_flags.h) */,
        CMD_TEST = 16 /* its answer is a verdict: ends with FAILED where `ok` is false */,
+       CMD_WORDS = 64 /* what stands behind "--" is the caller's command */,
        CMD_HIDDEN = 32 /* for programs: not in help, manual pages and completion; its words are not read as flags */ };
 
 struct command {
@@ -81,7 +82,7 @@ struct cli {
     const struct command *cmd;
     const char *args[CLI_ARGS_MAX];
     int nargs;
-    char **words;                   /* what stands behind "--", of a command with CMD_SPEC */
+    char **words;                   /* what stands behind "--", of a command with CMD_SPEC or CMD_WORDS */
     int nwords;
     struct cli_given given[CLI_FLAGS_MAX];
     int ngiven;
@@ -158,6 +159,10 @@ int cmd_job_events(struct cli *c);
 int cmd_job_why(struct cli *c);
 int cmd_job_clock(struct cli *c);
 int cmd_job_report(struct cli *c);
+int cmd_job_exec(struct cli *c);
+int cmd_job_shell(struct cli *c);
+int cmd_job_attach(struct cli *c);
+int cmd_job_forward(struct cli *c);
 int cmd_queue_share(struct cli *c);
 int cmd_secret_set(struct cli *c);
 int cmd_environment_import(struct cli *c);

@@ -200,7 +200,7 @@ int cli_parse(struct cli *c, int argc, char **argv)
         int rc = CLI_OK;
         if (c->cmd && (c->cmd->how & CMD_HIDDEN) && c->nargs < CLI_ARGS_MAX) {
             c->args[c->nargs++] = argv[i];
-        } else if (!flags_end && strcmp(argv[i], "--") == 0 && c->cmd && c->cmd->how & CMD_SPEC) {
+        } else if (!flags_end && strcmp(argv[i], "--") == 0 && c->cmd && c->cmd->how & (CMD_SPEC | CMD_WORDS)) {
             c->words = argv + i + 1;
             c->nwords = argc - i - 1;
             break;

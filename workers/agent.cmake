@@ -14,7 +14,8 @@ foreach(f agent/agent agent/cards agent/devices agent/energy agent/fetch agent/k
           lease/run_output lease/run_end lease/run_trace
           lease/work_type lease/isolation lease/accounts lease/run_cert
           lease/run_gang lease/gang_join lease/gang_net lease/run_world lease/image_cache
-          lease/run_energy lease/child_meter)
+          lease/run_energy lease/child_meter
+          lease/box_enter lease/box_visit lease/run_door lease/inside agent/book_door agent/inside_link)
   list(APPEND agent_sources ${agent_dir}/${f}.c)
 endforeach()
 file(GLOB image_sources CONFIGURE_DEPENDS ${agent_dir}/image/*.c)

@@ -18,6 +18,7 @@
 #include "core/table/metrics.h"
 #include "workers/agent/agent.h"
 #include "workers/lease/accounts.h"
+#include "workers/lease/box_enter.h"
 #include "workers/lease/cage_delegate.h"
 #include "workers/lease/child.h"
 #include "workers/agent/enrol.h"
@@ -80,6 +81,8 @@ int main(int argc, char **argv)
         int status = child_main();
         _exit(status);                  /* no exit handlers: the sandbox forbids some of what they do */
     }
+    if (argc >= 2 && strcmp(argv[1], "--enter-box") == 0)
+        box_enter_main(argc == 3);
     if (argc > 1 && tool_is_verb(argv[1]))
         return tool_main(argc, argv);
     if (argc == 2 && strcmp(argv[1], "--print-onnx") == 0)      /* docs/gen/onnx.md */

@@ -6,6 +6,7 @@
 #include "core/table/metrics.h"
 #include "scheduler/engine/lease.h"
 #include "scheduler/engine/node.h"
+#include "scheduler/jobs/inside.h"
 
 /* The two calls of which a machine at work makes many ask the register (R_GATE_OWN), the machine's row and what they are about at
  * once, and are told in that order: one wait. Who may not call is refused before anything is written. */
@@ -33,12 +34,13 @@ static enum errc next(struct work *w, const void *in, void *out, struct err *e)
     const int64_t wait_ms = i->wait_ms < WAIT_MAX_MS ? i->wait_ms : WAIT_MAX_MS, lease_ms = w->app->config->scheduler_lease_ms;
     struct node n = { .node_id = i->node_id };
     struct node_call beat = { i->node_id, i->boot_id, w->principal->name, NULL };
-    struct db_ask *gate, *notices;
+    struct db_ask *gate, *notices, *sessions;
     if (wait_ms && !w->deadline_mono_us && call_is_seen(w, i->node_id, i->after))
         return call_park(w, i->node_id, wait_ms);
     TRY(gate_ask(w, &gate, e));
     node_beat_ask(w, &beat);
     notices = lease_notices_ask(w, i->node_id, i->told);
+    sessions = inside_notices_ask(w, i->node_id);
     bool is_old = uuid_is_nil(i->after), left = is_old;     /* an agent of an earlier release */
     if (!is_old)
         TRY(lease_offer(w, &n, i->after, i->free_slots, i->max, lease_ms, &ret->leases, &left, e));
@@ -48,11 +50,13 @@ static enum errc next(struct work *w, const void *in, void *out, struct err *e)
         TRY(lease_take(w, &n, i->free_slots, i->max, lease_ms, &ret->leases, e));
     bool is_over = w->deadline_mono_us && clock_mono_us(w->app->clock) >= w->deadline_mono_us;
     TRY(lease_notices_told(w, notices, &ret->notices, e));
-    db_only_read(w->tx);            /* unless it was noted that the machine lives, or a lease was renewed */
+    TRY(inside_notices_told(w, sessions, &ret->sessions, e));
+    if (!ret->sessions.n)
+        db_only_read(w->tx);        /* unless it was noted that the machine lives, or a lease was renewed */
     if (!left && !ret->notices.n)
         call_seen(w, i->node_id, newest_of(ret, i->after));
     /* What did not fit may by now: the machine may have more free since it asked. */
-    if (ret->leases.n || ret->notices.n || (left && !is_old) || !wait_ms || is_over)
+    if (ret->leases.n || ret->notices.n || ret->sessions.n || (left && !is_old) || !wait_ms || is_over)
         return ERR_OK;
     return call_park(w, i->node_id, wait_ms);
 }

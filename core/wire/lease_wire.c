@@ -69,6 +69,9 @@ SCHEMA_EXTERN(lease_notice, "Somebody wants an attempt to end",
     FIELD(lease_notice, cancel, 0, .doc = "Somebody asked the job to stop"),
     FIELD(lease_notice, preempt_ms, 0, .doc = "It makes room for another: a checkpoint, and an end within so long; 0: no"),
     FIELD(lease_notice, reason, 0, .doc = "In words"));
+SCHEMA_EXTERN(lease_session, "Somebody is to be let into a program's box",
+    FIELD_ID(lease_session, attempt_id, "att", F_REQ, .doc = "The attempt"),
+    FIELD_ID(lease_session, session_id, "ins", F_REQ, .doc = "The session"));
 SCHEMA_EXTERN(lease_input, "An object that the job may read",
     FIELD(lease_input, tenant_id, F_NOOUT | F_NOIN, .doc = "Tenant"), FIELD(lease_input, job_id, F_NOOUT | F_NOIN, .doc = "Job"),
     FIELD(lease_input, name, F_REQ, .doc = "Name in the job"),
@@ -101,7 +104,9 @@ SCHEMA_EXTERN(lease_grant, "A lease",
 SCHEMA_EXTERN(lease_next_out, "New leases",
     FIELD_LIST(lease_next_out, leases, &lease_grant_schema, F_REQ, .max = 1000, .doc = "Possibly none"),
     FIELD_LIST(lease_next_out, notices, &lease_notice_schema, F_NOEMPTY, .max = LEASE_NOTICES_MAX,
-               .doc = "Attempts of this machine that shall end, but those that were told"));
+               .doc = "Attempts of this machine that shall end, but those that were told"),
+    FIELD_LIST(lease_next_out, sessions, &lease_session_schema, F_NOEMPTY, .max = LEASE_NOTICES_MAX,
+               .doc = "Who is to be let into programs of this machine"));
 
 SCHEMA_EXTERN(lease_log, "A line of a log",
     FIELD(lease_log, stream, F_REQ, .max = 16, .doc = "stdout, stderr or system"),
@@ -214,6 +219,11 @@ SCHEMA_EXTERN(lease_checkpoint_keep, "A checkpoint that has been sent whole",
     FIELD(lease_checkpoint_keep, fence, F_REQ, .min = 1, .max = INT64_MAX, .doc = "Its fence"),
     FIELD(lease_checkpoint_keep, step, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Steps that the job had finished"));
 
+SCHEMA_EXTERN(lease_session_ref, "Which session in a lease's box",
+    FIELD_ID(lease_session_ref, attempt_id, "att", F_PATH, .doc = "The attempt"),
+    FIELD_ID(lease_session_ref, session_id, "ins", F_PATH, .doc = "The session"),
+    FIELD_ID(lease_session_ref, tenant_id, "tnt", F_QUERY | F_REQ, .doc = "The attempt's tenant"),
+    FIELD(lease_session_ref, fence, F_QUERY | F_REQ, .min = 1, .max = INT64_MAX, .doc = "Its fence"));
 SCHEMA_EXTERN(lease_object_ref, "Which object of a lease",
     FIELD_ID(lease_object_ref, attempt_id, "att", F_PATH, .doc = "The attempt"),
     FIELD_ID(lease_object_ref, object_id, "obj", F_PATH, .doc = "The object"),

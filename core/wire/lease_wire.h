@@ -87,8 +87,10 @@ struct lease_grant {
 static inline bool lease_grant_is_gang(const struct lease_grant *g) { return g->nodes > 1; }
 /* How many of the inputs come with the lease; those behind are checkpoints, fetched when they are wanted. */
 size_t lease_grant_files(const struct lease_grant *g);
-struct lease_next_out { struct slice leases, notices; };    /* struct lease_grant; struct lease_notice */
-extern const struct schema lease_notice_schema, lease_next_in_schema, lease_input_schema,
+/* Somebody is to be let into the attempt's box; the machine calls for it (inside_wire.h). */
+struct lease_session { struct uuid attempt_id, session_id; };
+struct lease_next_out { struct slice leases, notices, sessions; };    /* struct lease_grant; lease_notice; lease_session */
+extern const struct schema lease_notice_schema, lease_session_schema, lease_next_in_schema, lease_input_schema,
                             lease_grant_schema, lease_next_out_schema;
 
 /* POST /v1/leases/{attempt_id}/gang: the machines of a job on several meet. Each says where it listens, and asks again until all
@@ -232,3 +234,10 @@ struct lease_upload_in {
     struct str sha256;
 };
 extern const struct schema lease_object_ref_schema, lease_upload_in_schema;
+
+/* GET /v1/leases/{attempt_id}/sessions/{session_id}, as a WebSocket (inside_wire.h) */
+struct lease_session_ref {
+    struct uuid attempt_id, session_id, tenant_id;
+    int64_t fence;
+};
+extern const struct schema lease_session_ref_schema;

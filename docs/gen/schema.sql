@@ -2347,6 +2347,21 @@ CREATE TABLE public.identity_provider (
 ALTER TABLE ONLY public.identity_provider FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.identity_provider OWNER TO falaj_owner;
 
+-- Name: inside_policy; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.inside_policy (
+    tenant_id uuid NOT NULL,
+    allowed boolean DEFAULT true NOT NULL,
+    closed_projects uuid[] DEFAULT '{}'::uuid[] NOT NULL,
+    changed_by uuid NOT NULL,
+    changed_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT inside_policy_closed_projects_check CHECK ((cardinality(closed_projects) <= 200))
+);
+ALTER TABLE ONLY public.inside_policy FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.inside_policy OWNER TO falaj_owner;
+
+-- Name: TABLE inside_policy; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON TABLE public.inside_policy IS 'Whether a tenant lets people into its running programs; no row: it does';
+
 -- Name: invitation; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.invitation (
     tenant_id uuid NOT NULL,
@@ -2572,6 +2587,29 @@ ALTER TABLE ONLY public.job_page ALTER COLUMN names SET STORAGE EXTERNAL;
 ALTER TABLE ONLY public.job_page ALTER COLUMN ids SET STORAGE EXTERNAL;
 ALTER TABLE ONLY public.job_page FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.job_page OWNER TO falaj_owner;
+
+-- Name: job_session; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.job_session (
+    tenant_id uuid NOT NULL,
+    session_id uuid NOT NULL,
+    job_id uuid NOT NULL,
+    attempt_id uuid NOT NULL,
+    node_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    kind text NOT NULL,
+    ask text NOT NULL,
+    asked_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    heard_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    noticed_at timestamp with time zone,
+    joined boolean DEFAULT false NOT NULL,
+    CONSTRAINT job_session_ask_check CHECK ((octet_length(ask) <= 16384)),
+    CONSTRAINT job_session_kind_check CHECK ((kind = ANY (ARRAY['exec'::text, 'shell'::text, 'forward'::text])))
+);
+ALTER TABLE ONLY public.job_session FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.job_session OWNER TO falaj_owner;
+
+-- Name: TABLE job_session; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON TABLE public.job_session IS 'People inside running programs, now';
 
 -- Name: job_step; Type: VIEW; Schema: public; Owner: falaj_owner
 CREATE VIEW public.job_step WITH (security_invoker='true') AS
@@ -3975,6 +4013,10 @@ ALTER TABLE ONLY public.identity_provider
 ALTER TABLE ONLY public.identity_provider
     ADD CONSTRAINT identity_provider_tenant_id_name_key UNIQUE (tenant_id, name);
 
+-- Name: inside_policy inside_policy_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.inside_policy
+    ADD CONSTRAINT inside_policy_pkey PRIMARY KEY (tenant_id);
+
 -- Name: invitation invitation_hash_key; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.invitation
     ADD CONSTRAINT invitation_hash_key UNIQUE (hash);
@@ -4038,6 +4080,10 @@ ALTER TABLE ONLY public.job_page
 -- Name: job job_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.job
     ADD CONSTRAINT job_pkey PRIMARY KEY (tenant_id, job_id);
+
+-- Name: job_session job_session_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.job_session
+    ADD CONSTRAINT job_session_pkey PRIMARY KEY (tenant_id, session_id);
 
 -- Name: join_token join_token_hash_key; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.join_token
@@ -4513,6 +4559,9 @@ CREATE INDEX job_queue ON public.job USING btree (tenant_id, priority DESC, job_
 -- Name: job_ready; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX job_ready ON public.job USING btree (tenant_id, shape, priority DESC, job_id) WHERE (queued AND (not_before IS NULL));
 
+-- Name: job_session_node; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX job_session_node ON public.job_session USING btree (node_id) WHERE (NOT joined);
+
 -- Name: job_suspends; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX job_suspends ON public.job USING btree (tenant_id, job_id) WHERE (suspend_requested AND (ended IS NULL));
 
@@ -4847,6 +4896,10 @@ ALTER TABLE public.group_member ENABLE ALWAYS TRIGGER audit_shadow;
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.identity_provider FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.identity_provider ENABLE ALWAYS TRIGGER audit_shadow;
 
+-- Name: inside_policy audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.inside_policy FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.inside_policy ENABLE ALWAYS TRIGGER audit_shadow;
+
 -- Name: invitation audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.invitation FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.invitation ENABLE ALWAYS TRIGGER audit_shadow;
@@ -4890,6 +4943,10 @@ ALTER TABLE public.job_object ENABLE ALWAYS TRIGGER audit_shadow;
 -- Name: job_page audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.job_page FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.job_page ENABLE ALWAYS TRIGGER audit_shadow;
+
+-- Name: job_session audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.job_session FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.job_session ENABLE ALWAYS TRIGGER audit_shadow;
 
 -- Name: join_token audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.join_token FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -5263,6 +5320,10 @@ ALTER TABLE public.group_member ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.identity_provider FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.identity_provider ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
+-- Name: inside_policy audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.inside_policy FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.inside_policy ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
 -- Name: invitation audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.invitation FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.invitation ENABLE ALWAYS TRIGGER audit_shadow_truncate;
@@ -5306,6 +5367,10 @@ ALTER TABLE public.job_object ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 -- Name: job_page audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.job_page FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.job_page ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
+-- Name: job_session audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.job_session FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.job_session ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
 -- Name: join_token audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.join_token FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -5820,6 +5885,10 @@ ALTER TABLE ONLY public.identity_provider
 ALTER TABLE ONLY public.identity_provider
     ADD CONSTRAINT identity_provider_tenant_id_set_by_fkey FOREIGN KEY (tenant_id, set_by) REFERENCES public.app_user(tenant_id, user_id);
 
+-- Name: inside_policy inside_policy_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.inside_policy
+    ADD CONSTRAINT inside_policy_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenant(tenant_id);
+
 -- Name: invitation invitation_tenant_id_created_by_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.invitation
     ADD CONSTRAINT invitation_tenant_id_created_by_fkey FOREIGN KEY (tenant_id, created_by) REFERENCES public.app_user(tenant_id, user_id);
@@ -5875,6 +5944,10 @@ ALTER TABLE ONLY public.job_object
 -- Name: job_page job_page_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.job_page
     ADD CONSTRAINT job_page_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenant(tenant_id);
+
+-- Name: job_session job_session_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.job_session
+    ADD CONSTRAINT job_session_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenant(tenant_id);
 
 -- Name: join_token join_token_zone_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.join_token
@@ -6365,6 +6438,9 @@ CASE
       WHERE ((job.tenant_id = usage_record.tenant_id) AND (job.job_id = usage_record.job_id)))))
 END);
 
+-- Name: inside_policy; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.inside_policy ENABLE ROW LEVEL SECURITY;
+
 -- Name: invitation; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.invitation ENABLE ROW LEVEL SECURITY;
 
@@ -6400,6 +6476,9 @@ ALTER TABLE public.job_object ENABLE ROW LEVEL SECURITY;
 
 -- Name: job_page; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.job_page ENABLE ROW LEVEL SECURITY;
+
+-- Name: job_session; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.job_session ENABLE ROW LEVEL SECURITY;
 
 -- Name: join_token; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.join_token ENABLE ROW LEVEL SECURITY;
@@ -6554,6 +6633,9 @@ CREATE POLICY own_tenant ON public.idempotency TO falaj_app USING ((tenant_id = 
 -- Name: identity_provider own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.identity_provider TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
+-- Name: inside_policy own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY own_tenant ON public.inside_policy TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
+
 -- Name: invitation own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.invitation TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
@@ -6589,6 +6671,9 @@ CREATE POLICY own_tenant ON public.job_object TO falaj_app USING ((tenant_id = (
 
 -- Name: job_page own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.job_page TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
+
+-- Name: job_session own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY own_tenant ON public.job_session TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
 -- Name: jwt_used own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.jwt_used TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
@@ -6869,6 +6954,9 @@ CREATE POLICY system ON public.idempotency TO falaj_owner, falaj_system, falaj_w
 -- Name: identity_provider system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.identity_provider TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
+-- Name: inside_policy system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.inside_policy TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
 -- Name: invitation system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.invitation TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
@@ -6904,6 +6992,9 @@ CREATE POLICY system ON public.job_object TO falaj_owner, falaj_system, falaj_wo
 
 -- Name: job_page system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.job_page TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
+-- Name: job_session system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.job_session TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
 -- Name: join_token system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.join_token TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
@@ -7793,6 +7884,11 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotency TO falaj_system;
 GRANT SELECT,DELETE ON TABLE public.identity_provider TO falaj_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.identity_provider TO falaj_app;
 
+-- Name: TABLE inside_policy; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.inside_policy TO falaj_system;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.inside_policy TO falaj_app;
+GRANT SELECT ON TABLE public.inside_policy TO falaj_worker_api;
+
 -- Name: TABLE invitation; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE,UPDATE ON TABLE public.invitation TO falaj_system;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.invitation TO falaj_app;
@@ -7853,6 +7949,20 @@ GRANT SELECT,INSERT,DELETE ON TABLE public.job_object TO falaj_system;
 -- Name: TABLE job_page; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.job_page TO falaj_system;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.job_page TO falaj_scheduler;
+
+-- Name: TABLE job_session; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.job_session TO falaj_system;
+GRANT SELECT,INSERT,DELETE ON TABLE public.job_session TO falaj_app;
+GRANT SELECT ON TABLE public.job_session TO falaj_worker_api;
+
+-- Name: COLUMN job_session.heard_at; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(heard_at) ON TABLE public.job_session TO falaj_app;
+
+-- Name: COLUMN job_session.noticed_at; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(noticed_at) ON TABLE public.job_session TO falaj_worker_api;
+
+-- Name: COLUMN job_session.joined; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(joined) ON TABLE public.job_session TO falaj_worker_api;
 
 -- Name: TABLE job_step; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.job_step TO falaj_system;

@@ -163,7 +163,7 @@ static void stop_in_order(struct agent *a)
         poll(NULL, 0, WATCH_MS);
     }
     book_fence_all(a->book);            /* what is left is killed and forgotten; its lease runs out */
-    for (int ms = RUNNERS_MS; ms > 0 && a->runners; ms -= WATCH_MS)
+    for (int ms = RUNNERS_MS; ms > 0 && (a->runners || a->insiders); ms -= WATCH_MS)
         poll(NULL, 0, WATCH_MS);
     a->reporter_ends = true;
     book_wake(a->book);
@@ -200,7 +200,7 @@ bool agent_free(struct agent *a)
 {
     if (!a)
         return true;
-    if (a->runners)
+    if (a->runners || a->insiders)
         return false;
     otlp_free(a->otlp);
     isolation_free(a->env.isolation);

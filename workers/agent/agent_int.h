@@ -33,7 +33,7 @@ struct agent {
     bool api_is_before;                 /* falaj-api is of the release before; the fetching thread's */
     pthread_mutex_t lock;               /* guards env.node; only the fetching thread writes it */
     _Atomic bool stopping, reporter_ends;
-    _Atomic int runners;
+    _Atomic int runners, insiders;      /* leases; people let in (inside_link.h) */
     pthread_t fetcher, reporter;
 };
 

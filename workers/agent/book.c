@@ -140,6 +140,7 @@ void held_unref(struct held *h)
     free(h->end);
     free(h->grant);
     fd_closep(&h->wake_fd);
+    fd_closep(&h->door);
     free(h);
 }
 
@@ -151,6 +152,7 @@ static struct held *held_new(struct book *b, const struct lease_grant *g, bool w
     h->book = b;
     h->grant = schema_copy_new(&lease_grant_schema, g);
     h->wake_fd = wake ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1;
+    h->door = -1;
     h->logs = (struct said_list){ .max = HELD_LINES_MAX };
     h->metrics = (struct said_list){ .max = HELD_METRICS_MAX };
     h->logs.tail = &h->logs.head;

@@ -49,6 +49,12 @@ bool held_is_cancelled(const struct held *h);   /* stop in good order, then fini
 int64_t held_preempt_us(const struct held *h);
 void held_cancel(struct held *h);
 
+/* The one of this attempt that has not ended, with a reference for the caller; NULL: there is none. */
+struct held *book_find(struct book *b, struct uuid attempt_id);
+/* Where its watcher lets people in: takes fd over, -1 takes the door away. held_door: a copy, the caller's to close; -1: none. */
+void held_set_door(struct held *h, int fd);
+int held_door(struct held *h);
+
 /* What came with an answer to the long poll: struct lease_notice. Those of leases that are not held, or have ended, say
  * nothing. */
 void book_notify(struct book *b, struct slice notices);

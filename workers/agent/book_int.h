@@ -35,6 +35,7 @@ struct held {
     struct lease_item *end;         /* one piece of memory; NULL until it has ended */
     struct said_list logs, metrics;
     int64_t taken_us, confirmed_us, said_us;
+    int door;                       /* -1: nobody can be let in (book_door.c) */
     bool is_known;                  /* a report about it was acknowledged */
     /* what of it is in the report under way */
     int items_in_flight;

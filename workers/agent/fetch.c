@@ -11,6 +11,7 @@
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
 #include "core/table/metrics.h"
+#include "workers/agent/inside_link.h"
 #include "workers/lease/work_dir.h"
 #include "workers/lease/work_type.h"
 
@@ -162,8 +163,11 @@ void *agent_fetch(void *p)
         enum errc rc = a->api.next(a->api.ctx, arena, &a->env.node, after, told, (int64_t)room, WAIT_MS, &got, &e);
         if (rc == ERR_OK) {
             failures = 0;
-            size_t taken = take_new(a, arena, &got, &after) + got.notices.n;
+            size_t taken = take_new(a, arena, &got, &after) + got.notices.n + got.sessions.n;
             book_notify(a->book, got.notices);
+            for (size_t i = 0; i < got.sessions.n; i++)
+                inside_link_begin(a->config, a->book, (const struct lease_session *)got.sessions.items + i, &a->insiders,
+                                  &a->stopping);
             if (!taken && clock_mono_us(&clock_system) - began < EMPTY_PAUSE_MS * 1000)
                 pause_ms(a, empty_ms);  /* it did not wait, as it was asked to: do not storm it */
             empty_ms = taken ? 1 : empty_ms < EMPTY_PAUSE_MS ? empty_ms * 2 : empty_ms;

@@ -204,12 +204,14 @@ static enum errc take_inputs(struct child *c, const struct frame *f, struct err 
     const struct slice *list = &c->grant.lease.inputs;
     bool listens = job_listens(c->grant.lease.kind) || lease_grant_is_gang(&c->grant.lease);
     size_t files = lease_grant_files(&c->grant.lease);
-    if (list->n > CHILD_INPUTS_MAX || f->nfds != files + 1 + listens + c->grant.keeps_checkpoints)
+    if (list->n > CHILD_INPUTS_MAX || f->nfds != files + 1 + listens + c->grant.keeps_checkpoints
+        + c->grant.has_door)
         return FAIL(e, INVALID, "the grant's descriptors do not fit its inputs");
     c->n_inputs = list->n;
     c->output_fd = f->fds[0];
     c->listener = listens ? f->fds[files + 1] : -1;
     c->keeper = c->grant.keeps_checkpoints ? f->fds[files + 1 + listens] : -1;
+    c->door = c->grant.has_door ? f->fds[f->nfds - 1] : -1;
     for (size_t i = 0; i < c->n_inputs; i++)
         c->inputs[i] = (struct child_input){ .about = ((const struct lease_input *)list->items)[i],
                                             .fd = i < files ? f->fds[i + 1] : -1 };
@@ -284,7 +286,8 @@ int child_main(void)
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    struct child c = { .arena = arena_new((size_t)1 << 44), .output_fd = -1, .listener = -1, .keeper = -1, .stop = &stop_asked };
+    struct child c = { .arena = arena_new((size_t)1 << 44), .output_fd = -1, .listener = -1, .keeper = -1,
+                       .door = -1, .stop = &stop_asked };
     struct err e = { 0 };
     enum errc rc = run(&c, &e);
     for (size_t i = 0; i < c.n_inputs; i++)

@@ -13,6 +13,7 @@ SCHEMA_EXTERN(child_grant, "A lease and the settings of its child", FIELD_SUB(ch
     FIELD(child_grant, gpu_nodes, 0, .dflt = "0", .doc = "Device nodes of its GPUs, bit m for /dev/nvidia<m>"),
     FIELD(child_grant, data_limit, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Limit of its data segment; 0: none"),
     FIELD(child_grant, keeps_checkpoints, F_REQ, .doc = "A keeper takes its checkpoints"),
+    FIELD(child_grant, has_door, 0, .dflt = "false", .doc = "People may be let in"),
     FIELD(child_grant, checkpoint_gap_ms, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Least time from one to the next"),
     FIELD(child_grant, uid, F_REQ, .min = 0, .max = UINT32_MAX, .doc = "Account to change to; 0: none"),
     FIELD(child_grant, gid, F_REQ, .min = 0, .max = UINT32_MAX, .doc = "Its group"),

@@ -13,7 +13,8 @@ struct child_grant {
     int64_t memory_bytes, data_limit;       /* data_limit 0: a cgroup holds the memory */
     int64_t uid, gid;                       /* of this lease; 0: the agent's own */
     int64_t gpu_nodes;                      /* its GPUs, bit m for /dev/nvidia<m> */
-    bool keeps_checkpoints;                 /* the last descriptor of the grant leads to its keeper */
+    bool keeps_checkpoints;                 /* a descriptor of the grant leads to its keeper */
+    bool has_door;                          /* the last descriptor of the grant is its door (run_door.h) */
     int64_t checkpoint_gap_ms;              /* at least so long from one to the next */
     bool needs_groups;                      /* programs run under a control group only */
     bool runs_host;                         /* programs of tenants may be started in the machine's /usr */

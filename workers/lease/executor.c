@@ -338,7 +338,7 @@ void executor_run(const struct executor_env *env, struct held *h)
     struct run r = { .env = env, .held = h, .g = held_grant(h), .arena = arena_new(ARENA_MAX), .output = -1, .artifact = -1,
                      .socket = -1,
                      .listener = -1, .dir_lock = -1,
-                     .keeper_end = -1 };
+                     .keeper_end = -1, .door_end = -1 };
     for (size_t i = 0; i < INPUTS_MAX; i++)
         r.inputs[i] = -1;
     struct err e = { 0 };
@@ -359,7 +359,9 @@ void executor_run(const struct executor_env *env, struct held *h)
     run_trace_stage(&r.trace, STR("outputs"), rc == ERR_OK);
     run_trace_end(&r.trace, rc == ERR_OK ? STR_NULL : str_c(err_row(rc)->wire));
     keeper_free(r.keeper);
+    held_set_door(h, -1);
     fd_closep(&r.keeper_end);
+    fd_closep(&r.door_end);
     for (size_t i = 0; i < INPUTS_MAX; i++)
         fd_closep(&r.inputs[i]);
     fd_closep(&r.output);

@@ -27,6 +27,7 @@ struct run {
     uid_t uid;                          /* the lease's own account; 0: none */
     struct keeper *keeper;              /* of a kind that keeps checkpoints */
     int keeper_end;                     /* the child's end of its socket, until the child has it */
+    int door_end;                       /* of its door, the same */
     pid_t pid;
     bool was_killed;                    /* by us */
     int status;

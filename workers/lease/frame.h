@@ -4,7 +4,8 @@
  * One frame is one packet: u32 type, then its body; descriptors travel beside it. Keys travel only here: never by argument,
  * environment or file.
  * Agent to child: GRANT (once, first: JSON, descriptors: output, inputs without checkpoints, the listener of a kind that
- * listens, the socket to the keeper of one that keeps checkpoints), KEYS (release_key array), OUTPUT (struct frame_output, after
+ * listens, the socket to the keeper of one that keeps checkpoints, the door of one that runs programs), KEYS
+ * (release_key array), OUTPUT (struct frame_output, after
  * WANT), CERT (PEM, after CSR and at each renewal; of such a kind).
  * To and from the keeper, over a second pair (keeper.h): CKPT_PLACE -> OUTPUT with a file; CKPT_DONE (struct frame_ckpt) ->
  * CKPT_OK; CKPT_READ (u32, which input) -> CKPT_OK with a file; CKPT_NO (why) in place of any answer.
@@ -17,6 +18,8 @@
  * Of a program in an image: IMAGE (a descriptor: what it unpacked, for the next lease; once, where the grant asks for it).
  * Of a kind that makes artifacts: LINE (a letter of its stream: o, e or s; text), PLACE (name) -> OUTPUT with a file for
  * each artifact, then GIVEN (struct frame_result); at the end ENDED (JSON), or AGAIN (why it is to be queued again).
+ * Through the door, to the child: ENTER (a descriptor: a helper's socket; run_door.h). On that: ASK to the helper -> INSIDE
+ * (descriptors) or FAILED, then ENDED (box_enter.h).
  * Errors: IO (the other side is gone), LIMIT (too large), DAMAGED (a short frame). */
 #pragma once
 #include "core/base/err.h"
@@ -24,11 +27,12 @@
 #include "core/base/str.h"
 #include "core/crypto/secmem.h"
 
-enum { FRAME_MAX = 160 * 1024, FRAME_FDS_MAX = 26, FRAME_FD = 3 };
+enum { FRAME_MAX = 160 * 1024, FRAME_FDS_MAX = 27, FRAME_FD = 3 };
 enum frame_type {
     FRAME_GRANT = 1, FRAME_KEYS, FRAME_OUTPUT, FRAME_LOG, FRAME_METRIC, FRAME_READY, FRAME_WANT, FRAME_RESULT, FRAME_FAILED,
     FRAME_CERT, FRAME_CSR, FRAME_LINE, FRAME_PLACE, FRAME_GIVEN, FRAME_ENDED, FRAME_AGAIN, FRAME_PEERS, FRAME_ALONE,
-    FRAME_CKPT_PLACE, FRAME_CKPT_DONE, FRAME_CKPT_READ, FRAME_CKPT_OK, FRAME_CKPT_NO, FRAME_IMAGE, FRAME_ENERGY
+    FRAME_CKPT_PLACE, FRAME_CKPT_DONE, FRAME_CKPT_READ, FRAME_CKPT_OK, FRAME_CKPT_NO, FRAME_IMAGE, FRAME_ENERGY,
+    FRAME_ENTER, FRAME_ASK, FRAME_INSIDE
 };
 
 struct frame_output {

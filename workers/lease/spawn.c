@@ -171,7 +171,7 @@ static enum errc grant_of(const struct run *r, struct child_grant *ret, struct e
         .lease = *r->g, .work_dir = real_path(r, r->dir), .backend = str_c(cfg->worker_backend),
         .cublaslt = str_c(cfg->worker_cublaslt),
         .memory_bytes = r->memory_bytes, .data_limit = cage_kind(r->cage) == CAGE_RLIMITS ? r->memory_bytes : 0,
-        .keeps_checkpoints = r->keeper != NULL, .checkpoint_gap_ms = cfg->worker_checkpoint_gap_ms,
+        .keeps_checkpoints = r->keeper != NULL, .has_door = r->door_end >= 0, .checkpoint_gap_ms = cfg->worker_checkpoint_gap_ms,
         .parent = (int64_t)getpid(), .runs_host = cfg->worker_programs == PROGRAMS_HOST,
         .gpu_nodes = (int64_t)cards_minors(r->env->cards, (uint64_t)r->g->devices),
         .needs_groups = cfg->run_profile == PROFILE_PROD, .grace_ms = cfg->worker_grace_ms,
@@ -190,13 +190,27 @@ static enum errc grant_of(const struct run *r, struct child_grant *ret, struct e
     return ERR_OK;
 }
 
-/* The output, the inputs, a listener and the keeper. */
-_Static_assert(1 + INPUTS_MAX + 2 <= FRAME_FDS_MAX, "a grant's descriptors go in one message");
+/* A program's: the agent keeps its end with what it holds. */
+static enum errc open_door(struct run *r, struct err *e)
+{
+    int pair[2];
+    if (!work_type_of(r->g->kind)->starts_programs)
+        return ERR_OK;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+        return FAIL(e, IO, "no socket for who wants to look inside");
+    r->door_end = pair[1];
+    held_set_door(r->held, pair[0]);
+    return ERR_OK;
+}
+
+/* The output, the inputs, a listener, the keeper and the door. */
+_Static_assert(1 + INPUTS_MAX + 3 <= FRAME_FDS_MAX, "a grant's descriptors go in one message");
 
 enum errc run_send_grant(struct run *r, const struct release_key *keys, struct err *e)
 {
     CLEANUP(buf_releasep) struct buf b = BUF(GRANT_BYTES);
     struct child_grant g;
+    TRY(open_door(r, e));
     TRY(grant_of(r, &g, e));
     json_encode(&child_grant_schema, &g, &b);
     if (b.overflow)
@@ -210,8 +224,11 @@ enum errc run_send_grant(struct run *r, const struct release_key *keys, struct e
         fds[n++] = r->listener;
     if (r->keeper_end >= 0)
         fds[n++] = r->keeper_end;
+    if (r->door_end >= 0)
+        fds[n++] = r->door_end;
     TRY(frame_send(r->socket, FRAME_GRANT, STR_NULL, buf_str(&b), fds, n, true, e));
     fd_closep(&r->keeper_end);
+    fd_closep(&r->door_end);
     fd_closep(&r->listener);            /* the child's alone: with it the port ends */
     return frame_send(r->socket, FRAME_KEYS, STR_NULL, str_n((const char *)keys, r->g->inputs.n * sizeof *keys), NULL, 0, true, e);
 }

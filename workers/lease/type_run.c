@@ -23,6 +23,7 @@
 #include "core/wire/job_result.h"
 #include "core/wire/type_run.h"
 #include "workers/lease/folder.h"
+#include "workers/lease/run_door.h"
 #include "workers/lease/run_image.h"
 #include "workers/lease/run_keep.h"
 #include "workers/lease/run_launch.h"
@@ -47,6 +48,7 @@ struct running {
     struct run_lines lines;
     struct run_keep *keep;
     struct run_world world;
+    struct run_door door;
     int64_t began_us, kill_at_us;       /* kill_at_us 0: it was not told to stop */
     char status[STATUS_BYTES];          /* what bwrap says of it */
     size_t nstatus;
@@ -172,7 +174,9 @@ static enum errc start(struct running *r, struct err *e)
                                    .workdir = r->job.workdir, .has_image = r->image.layers > 0,
                                    .devices = (uint64_t)r->c->grant.gpu_nodes };
     r->began_us = now_us();
-    return box_start(&r->box, r->c->arena, &p, e);
+    TRY(box_start(&r->box, r->c->arena, &p, e));
+    run_door_open(&r->door, r->c, &r->box, &p);
+    return ERR_OK;
 }
 
 static void read_status(struct running *r)
@@ -186,10 +190,13 @@ static void read_status(struct running *r)
 
 static void read_pipes(struct running *r, int wait_ms)
 {
-    struct pollfd p[BOX_PIPES];
+    struct pollfd p[BOX_PIPES + 1];
     for (int i = 0; i < BOX_PIPES; i++)
         p[i] = (struct pollfd){ .fd = r->box.pipes[i], .events = POLLIN };
-    if (poll(p, BOX_PIPES, wait_ms) <= 0)
+    p[BOX_PIPES] = (struct pollfd){ .fd = r->c->door, .events = POLLIN };
+    const int ready = poll(p, BOX_PIPES + 1, wait_ms);
+    run_door_look(&r->door, ready > 0 && p[BOX_PIPES].revents);
+    if (ready <= 0)
         return;
     for (int i = 0; i < BOX_PIPES; i++) {
         if (!(p[i].revents & (POLLIN | POLLHUP | POLLERR)))

@@ -55,10 +55,13 @@ invitation.create
 invitation.revoke
 job.admit
 job.cancel
+job.enter
+job.enter.policy
 job.expire
 job.finish
 job.hold
 job.lease
+job.leave
 job.preempt
 job.reject
 job.requeue

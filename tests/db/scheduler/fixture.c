@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/db/scheduler/fixture.h"
 #include "registry/catalog/secret.h"
+#include "scheduler/jobs/inside.h"
 #include "scheduler/jobs/secret_use.h"
 #include "scheduler/jobs/environment.h"
 #include "registry/registry.h"
@@ -102,7 +103,8 @@ void fixture_open_wide(struct fixture *f, int connections)
     static const struct stmt *const *const app_lists[] = { residency_stmts, job_stmts, job_apply_stmts, node_stmts,
         invariants_stmts, watch_stmts, series_stmts, capacity_stmts, priority_class_stmts, job_queue_stmts, queue_share_stmts,
         reservation_stmts,
-        secret_stmts, secret_use_stmts, environment_stmts, environment_trust_stmts, job_dataset_stmts, job_output_stmts,
+        secret_stmts, secret_use_stmts, inside_stmts, environment_stmts, environment_trust_stmts, job_dataset_stmts,
+            job_output_stmts,
             project_stmts, quota_stmts, quota_rule_stmts,
                                                          price_stmts, budget_stmts, usage_stmts, audit_event_stmts,
                                                          job_search_stmts, job_hold_stmts, job_suspend_stmts,

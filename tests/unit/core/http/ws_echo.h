@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include "core/http/ws_frame.h"
 #include "core/http/ws_hello.h"
-#include "net.h"
+#include "tests/unit/core/http/net.h"
 
 struct ws_echo {
     struct http_server *server;
@@ -16,6 +16,8 @@ struct ws_echo {
     size_t nfirst;
     struct http_exchange *x;
     bool holds;                     /* do not end the connection */
+    void (*answer)(struct ws_echo *s, const struct ws_message *m);     /* instead of the same; NULL: the same */
+    const void *own;                /* of answer */
     _Atomic bool opened, ended;
     _Atomic size_t messages;
 };
@@ -47,6 +49,10 @@ static inline bool ws_echo_answer(struct ws_echo *s, struct ws_reader *r, struct
         atomic_fetch_add(&s->messages, 1);
         if (str_eq_c(m.body, "bye"))
             return false;
+        if (s->answer) {
+            s->answer(s, &m);
+            continue;
+        }
         ws_echo_write(s->fd, (const char *)head, ws_head(m.op, m.body.len, NULL, head));
         ws_echo_write(s->fd, m.body.ptr, m.body.len);
     }

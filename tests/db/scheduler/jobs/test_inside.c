@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_inside.c - who is inside a program that runs: which jobs, how many, for how long a silent one counts, and where nobody
+ * may. */
+#include "core/db/run_tx.h"
+#include "scheduler/jobs/inside.h"
+#include "tenants/access/principal.h"
+#include "tests/db/scheduler/fixture.h"
+
+static struct machine m;
+static struct principal *who;
+FIXTURE_GROUP((machine_up(&f, &m, "ae-dxb-1", "one", 8, 0), who = principal_new()), principal_unref(who))
+
+static const struct inside_ask shell = { .kind = INSIDE_SHELL, .cols = 80, .rows = 24, .term = { "xterm", 5 } };
+
+static struct work as_user(struct uuid tenant)
+{
+    struct work w = fixture_reader(&f, tenant);
+    fixture_reader_done(&w);
+    w = (struct work){ .app = &f.api, .arena = arena_new(1 << 24), .tenant_id = tenant, .principal = who,
+                       .now_us = clock_wall_us(&clock_system) };
+    who->tenant_id = tenant;
+    return w;
+}
+
+static enum errc enter(struct uuid tenant, struct uuid job, struct inside_session *ret)
+{
+    struct work w = as_user(tenant);
+    struct err e = { 0 };
+    const enum errc rc = RUN_WRITE(&w, inside_begin(&w, job, &shell, ret, &e), &e);
+    arena_free(w.arena);
+    return rc;
+}
+
+static struct uuid running(bool is_program)
+{
+    struct lease_grant g;
+    struct uuid id;
+    assert_int_equal(submit(&f, f.tenant_a, 1, 1, 1, &id), 1);
+    plan(&f);
+    assert_int_equal(take(&f, &m, 1, &g), 1);
+    tell(&f, &m, &g, 1, LE_START, NULL);
+    char hex[UUID_HEX];
+    hex_encode(id.b, 16, hex);
+    if (is_program)
+        fixture_exec(&f, "UPDATE job SET kind = 'run' WHERE job_id = '%s'", hex);
+    return id;
+}
+
+static int wipe(void **state)
+{
+    (void)state;
+    fixture_exec(&f, "DELETE FROM job_session");
+    fixture_exec(&f, "DELETE FROM inside_policy");
+    fixture_forget_jobs(&f);
+    return 0;
+}
+
+static void only_programs_that_run_and_only_ones_own(void **state)
+{
+    (void)state;
+    struct inside_session s;
+    const struct uuid plain = running(false), program = running(true);
+    assert_int_equal(enter(f.tenant_a, plain, &s), ERR_CONFLICT);
+    assert_int_equal(enter(f.tenant_b, program, &s), ERR_NOT_FOUND);
+    assert_int_equal(enter(f.tenant_a, program, &s), ERR_OK);
+    cancel_job(&f, f.tenant_a, program);
+    assert_true(uuid_eq(s.job_id, program));
+}
+
+static void so_many_and_no_more(void **state)
+{
+    (void)state;
+    struct inside_session s;
+    const struct uuid program = running(true);
+    for (int i = 0; i < INSIDE_OF_JOB; i++)
+        assert_int_equal(enter(f.tenant_a, program, &s), ERR_OK);
+    assert_int_equal(enter(f.tenant_a, program, &s), ERR_LIMIT);
+    struct work w = as_user(f.tenant_a);
+    struct slice lost;
+    OK(RUN_WRITE(&w, inside_lost(&w, &lost, e), e));
+    assert_int_equal(lost.n, 0);
+    fixture_exec(&f, "UPDATE job_session SET heard_at = heard_at - interval '61 seconds'");
+    OK(RUN_WRITE(&w, inside_lost(&w, &lost, e), e));
+    assert_int_equal(lost.n, INSIDE_OF_JOB);
+    arena_free(w.arena);
+    assert_int_equal(enter(f.tenant_a, program, &s), ERR_OK);
+}
+
+static void a_policy_closes_it_for_who_is_inside_too(void **state)
+{
+    (void)state;
+    struct inside_session s, found;
+    const struct uuid program = running(true);
+    bool goes_on = false;
+    assert_int_equal(enter(f.tenant_a, program, &s), ERR_OK);
+    struct work w = as_user(f.tenant_a);
+    struct inside_policy p = { .allowed = false };
+    OK(RUN_READ(&w, inside_find(&w, program, s.session_id, &found, e), e));
+    OK(RUN_WRITE(&w, inside_heard(&w, s.session_id, &goes_on, e), e));
+    assert_true(goes_on);
+    OK(RUN_WRITE(&w, inside_policy_set(&w, &p, e), e));
+    struct err e = { 0 };
+    assert_int_equal(RUN_WRITE(&w, inside_heard(&w, s.session_id, &goes_on, &e), &e), ERR_FORBIDDEN);
+    assert_int_equal(enter(f.tenant_a, program, &s), ERR_FORBIDDEN);
+    who->user_id = uuid_v7(1);              /* another one of the same tenant does not find it */
+    assert_int_equal(RUN_READ(&w, inside_find(&w, program, s.session_id, &found, &e), &e), ERR_NOT_FOUND);
+    arena_free(w.arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(only_programs_that_run_and_only_ones_own, wipe),
+        cmocka_unit_test_teardown(so_many_and_no_more, wipe),
+        cmocka_unit_test_teardown(a_policy_closes_it_for_who_is_inside_too, wipe),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
