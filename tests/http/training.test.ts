@@ -40,7 +40,7 @@ const register = async (name: string, jobId: string): Promise<any> =>
   must(await api.post('/v1/models', { name, job_id: jobId }), 201);
 const serve = async (name: string, modelId: string): Promise<any> => {
   must(await api.post('/v1/deployments', { name, model_id: modelId }), 201);
-  await until(() => api.get(`/v2/models/${name}/ready`), 200, 60_000);
+  await until(() => api.get(`/v2/models/${name}/ready`), 200, 240_000);
   return must(await api.get(`/v2/models/${name}`), 200);
 };
 
