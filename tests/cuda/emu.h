@@ -33,6 +33,7 @@ const struct gpu_driver *emu_driver(void);
 const struct nccl *emu_nccl(void);
 int emu_nccl_links(void);
 void emu_set_nccl(bool is_there);
+void emu_nccl_refuses(bool refuses);            /* it is there, and no rank of it meets another */
 void emu_set_cards(int n);                      /* that the driver shows; 1 until then */
 void emu_set_descending(bool is_descending);    /* order of blocks, warps and threads */
 void emu_set_memory(size_t size_bytes);         /* of the card; what is asked for beyond it is refused. 0: as much as there is */

@@ -30,7 +30,7 @@ static struct world {
     struct rank *rank[RANKS_MAX];
 } worlds[WORLDS_MAX];
 static int made, links;
-static bool is_missing;
+static bool is_missing, is_refusing;
 static _Thread_local struct rank *grouping;     /* of the group that the thread is in */
 static _Thread_local bool is_open;
 
@@ -42,6 +42,11 @@ int emu_nccl_links(void)
 void emu_set_nccl(bool is_there)
 {
     is_missing = !is_there;
+}
+
+void emu_nccl_refuses(bool refuses)
+{
+    is_refusing = refuses;
 }
 
 static int version(int *ret)
@@ -66,6 +71,8 @@ static int init(void **ret, int size, struct nccl_id of, int number, struct nccl
 {
     int which;
     ALONE;
+    if (is_refusing)
+        return GONE;
     memcpy(&which, of.internal, sizeof which);
     if (which < 0 || which >= made || size > RANKS_MAX || number >= size || config->magic != NCCL_MAGIC || config->blocking)
         return MISUSE;

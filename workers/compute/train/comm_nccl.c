@@ -33,6 +33,11 @@ struct invitation {                     /* rank 0's, to all */
     char why[160];
 };
 
+struct answer {                         /* each rank's, to all */
+    bool is_in;
+    char why[160];
+};
+
 static struct nccl_rank *rank_of(struct comm *c)
 {
     return (struct nccl_rank *)c;
@@ -80,6 +85,26 @@ static bool is_over(void *ctx)
     return comm_local_failed(ctx, &why) >= 0;
 }
 
+/* All or nobody: where one rank's card did not join, the others let go of theirs, and the processor's memory does. */
+static enum errc agree(struct comm *c, enum errc rc, const struct err *why, struct err *e)
+{
+    struct nccl_rank *r = rank_of(c);
+    struct answer of[COMM_RANKS_MAX] = { { .is_in = false } };
+    of[c->rank].is_in = rc == ERR_OK;
+    if (rc != ERR_OK)
+        snprintf(of[c->rank].why, sizeof of->why, "%.150s", why->msg);
+    TRY(all_gather(c, "links", of, (size_t)c->size * sizeof *of, sizeof *of, e));
+    int first = 0;
+    while (first < c->size && of[first].is_in)
+        first++;
+    if (first == c->size)
+        return ERR_OK;
+    backend_cards(r->be)->link_free(r->link);
+    r->link = NULL;
+    snprintf(r->about, sizeof r->about, "the cards exchange through the processor's memory: %.140s", of[first].why);
+    return ERR_OK;
+}
+
 static enum errc join(struct comm *c, const struct backend *be, struct backend_ctx *ctx, struct err *e)
 {
     struct nccl_rank *r = rank_of(c);
@@ -103,7 +128,7 @@ static enum errc join(struct comm *c, const struct backend *be, struct backend_c
     memcpy(s.id, to.id, sizeof s.id);
     snprintf(r->about, sizeof r->about, "%d cards exchange by NCCL %d.%d.%d", c->size, to.version / 10000,
              to.version / 100 % 100, to.version % 100);
-    return backend_cards(be)->link_new(ctx, &s, &r->link, e);
+    return agree(c, backend_cards(be)->link_new(ctx, &s, &r->link, &why), &why, e);
 }
 
 static bool is_joined(const struct comm *c)

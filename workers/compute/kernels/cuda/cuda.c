@@ -330,12 +330,17 @@ void cuda_end(struct backend_ctx *c)
         cuda_did(c, c->d.done(), "an operation");
 }
 
+bool cuda_is_grid(struct backend_ctx *c, size_t x, size_t y, size_t z)
+{
+    if (x > INT32_MAX || y > UINT16_MAX || z > UINT16_MAX)
+        refuse(c, "a batch is too large for one grid of blocks; a smaller batch_size with accumulate makes the same steps");
+    return x && y && z && !c->failed;
+}
+
 void cuda_launch(struct backend_ctx *c, enum kernel k, size_t x, size_t y, size_t z, const void *args)
 {
     void *arguments[] = { (void *)(uintptr_t)args };
-    if (x > INT32_MAX || y > UINT16_MAX || z > UINT16_MAX)
-        refuse(c, "a batch is too large for one grid of blocks; a smaller batch_size with accumulate makes the same steps");
-    if (x && y && z && !c->failed)
+    if (cuda_is_grid(c, x, y, z))
         cuda_did(c, c->d.launch(c->function[k], (unsigned)x, (unsigned)y, (unsigned)z, kernels[k].threads, 1, 1,
                             kernels[k].shared_bytes, c->stream[QUEUE_COMPUTE], arguments, NULL), kernels[k].name);
 }

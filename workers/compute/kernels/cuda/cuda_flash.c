@@ -58,8 +58,7 @@ static bool load(struct backend_ctx *c, struct flash_hopper *f)
 void cuda_flash_launch(struct backend_ctx *c, enum flash_hopper_kernel k, size_t x, size_t y, size_t z, const void *args)
 {
     void *arguments[] = { (void *)(uintptr_t)args };
-    ASSERT(x <= INT32_MAX && y <= UINT16_MAX && z <= UINT16_MAX);
-    if (x && y && z && !c->failed)
+    if (cuda_is_grid(c, x, y, z))
         cuda_did(c, c->d.launch(c->flash->function[k], (unsigned)x, (unsigned)y, (unsigned)z, kernels[k].threads, 1, 1,
                             kernels[k].shared_bytes, c->stream[QUEUE_COMPUTE], arguments, NULL), kernels[k].name);
 }

@@ -83,4 +83,6 @@ void *cuda_gathered(struct backend_ctx *c, size_t size_bytes);
 void cuda_begin(struct backend_ctx *c, enum op op, const struct op_call *o);
 void cuda_end(struct backend_ctx *c);
 bool cuda_fits(const struct backend_ctx *c, enum kernel k);    /* the card can run it */
+/* false: nothing is to be launched; a grid that no card takes is a failure, which sync tells. */
+bool cuda_is_grid(struct backend_ctx *c, size_t x, size_t y, size_t z);
 void cuda_launch(struct backend_ctx *c, enum kernel k, size_t x, size_t y, size_t z, const void *args);

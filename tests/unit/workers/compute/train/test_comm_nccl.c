@@ -199,8 +199,13 @@ static void test_a_training_has_the_bytes_of_one_card(void **st)
     emu_set_nccl(false);
     more = trained(a, small_spec(), 2);
     emu_set_nccl(true);
-    emu_set_cards(1);
     assert_non_null(strstr(said, "the cards exchange through the processor's memory: NCCL: no meeting place"));
+    same_bytes(&one, &more);
+    emu_nccl_refuses(true);
+    more = trained(a, small_spec(), 2);
+    emu_nccl_refuses(false);
+    emu_set_cards(1);
+    assert_non_null(strstr(said, "the cards exchange through the processor's memory: NCCL: ranks do not meet"));
     same_bytes(&one, &more);
     train_result_release(&one);
 }

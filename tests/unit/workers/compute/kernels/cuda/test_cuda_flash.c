@@ -114,8 +114,23 @@ static void test_against_the_reference(void **st)
     kit_close(c);
 }
 
+static void test_a_batch_beyond_a_grid_is_refused(void **st)
+{
+    struct backend_ctx *c = card_of(RIGHT);
+    const struct flash_back_args a = { .s = { .n = UINT16_MAX + 1 } };
+    char line[256];
+    struct err e;
+    (void)st;
+    assert_true(cuda_flash_use(c, line, sizeof line));
+    cuda_flash_launch(c, OWN_flash_hopper_back_q, 1, 1, UINT16_MAX + 1, &a);
+    assert_int_equal(cuda_sync(c, &e), ERR_INTERNAL);
+    assert_non_null(strstr(e.msg, "a smaller batch_size with accumulate makes the same steps"));
+    kit_close(c);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_which_card), cmocka_unit_test(test_against_the_reference) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_which_card), cmocka_unit_test(test_against_the_reference),
+                                        cmocka_unit_test(test_a_batch_beyond_a_grid_is_refused) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
