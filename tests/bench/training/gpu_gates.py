@@ -5,7 +5,7 @@ must come to the same. A JSON line each, with "ok" by its bound.
 grads  gradients of every parameter against fp32 without TF32: |difference|/|gradient| at most 1e-4 of fp32; of bf16 at most 2e-2
        with a cosine of at least 0.9995, or twice what PyTorch's own bf16 is off
 curve  losses step by step: fp32 within 2e-3 over the first 50 steps; the last quarter of bf16 within 0.02 of PyTorch's bf16
-       in the mean, or within what that is off its own fp32
+       in the mean; what that is off its own fp32 is told beside it
 file   the safetensors package reads the model file, and transformers' GPT-2 gives the same loss of it"""
 import json
 import struct
@@ -152,8 +152,7 @@ def curve():
     each = [a - b for a, b in zip(ours["bf16"], theirs)][-last:]
     mean = sum(abs(d) for d in each) / last
     own = sum(abs(a - b) for a, b in list(zip(theirs, exact))[-last:]) / last
-    # Rounding grows with the steps: two runs in bf16 may be as far apart as PyTorch's is from its own fp32.
-    say(stage="gate G5", type="bf16", ok=mean <= max(0.02, own), layers=LAYERS, width=WIDTH, steps=steps,
+    say(stage="gate G5", type="bf16", ok=mean <= 0.02, layers=LAYERS, width=WIDTH, steps=steps,
         mean=float(f"{mean:.3g}"), torch_bf16_from_fp32=float(f"{own:.3g}"), drift=float(f"{sum(each) / last:.3g}"),
         ours=round(ours["bf16"][-1], 4), torch=round(theirs[-1], 4), torch_fp32=round(exact[-1], 4))
 
