@@ -241,7 +241,7 @@ static enum errc enter_sandbox(struct child *c, struct err *e)
     const struct child_grant *g = &c->grant;
     /* A driver reserves addresses as large as the card, which would count as data. */
     const struct sandbox s = { .memory_bytes = g->gpu_nodes ? 0 : g->data_limit, .gpu_nodes = (uint64_t)g->gpu_nodes,
-                               .files = c->listener >= 0 ? SERVE_FILES : CHILD_FILES,
+                               .library = g->cublaslt.ptr, .files = c->listener >= 0 ? SERVE_FILES : CHILD_FILES,
                                .uid = g->uid, .gid = g->gid, .parent = (int)g->parent };
     return sandbox_enter(&s, e);
 }

@@ -125,6 +125,8 @@ static void landlock_gpus(int set, const struct sandbox *s)
         snprintf(path, sizeof path, "%s/%s", dev, shared[i]);
         landlock_allow(set, path, node);
     }
+    if (s->gpu_nodes && s->library && s->library[0] == '/')
+        landlock_allow(set, s->library, LANDLOCK_ACCESS_FS_READ_FILE);
     static const char *const about[] = { "/proc/driver/nvidia", "/proc/self", "/sys/bus/pci", NULL };
     static const char *const files[] = { "/proc/meminfo", "/etc/ld.so.cache", NULL };       /* the other: where libraries lie */
     for (int i = 0; s->gpu_nodes && about[i]; i++)

@@ -293,13 +293,17 @@ static bool opens(const char *name)
 static void sees_its_card(uint64_t nodes)
 {
     struct err e = { 0 };
-    const struct sandbox s = { .files = 64, .gpu_nodes = nodes, .dev = stand_ins };
+    char library[128];
+    const struct sandbox s = { .files = 64, .gpu_nodes = nodes, .library = library, .dev = stand_ins };
+    snprintf(library, sizeof library, "%s/library", stand_ins);
     MUST(chdir("/") == 0);
     MUST(mkdir("/tmp/falaj-cage-work", 0700) == 0 || errno == EEXIST);
     MUST(chdir("/tmp/falaj-cage-work") == 0);
     MUST(sandbox_enter(&s, &e) == ERR_OK);
     MUST(!opens("nvidia0") && opens("nvidia1") == (nodes == 2) && opens("nvidiactl") == (nodes == 2));
     MUST(!opens("other"));
+    int named = open(library, O_RDONLY | O_CLOEXEC);
+    MUST((named >= 0) == (nodes == 2) && !opens("library"));
     int cache = open("/etc/ld.so.cache", O_RDONLY | O_CLOEXEC);         /* by which libraries of a card are found */
     MUST((cache >= 0) == (nodes == 2) && (cache >= 0 || errno == EACCES || errno == ENOENT));
     _exit(0);
@@ -319,7 +323,7 @@ static void has_none(void)
 static void test_the_nodes_of_its_card(void **state)
 {
     (void)state;
-    static const char *const nodes[] = { "nvidia0", "nvidia1", "nvidiactl", "nvidia-uvm", "other" };
+    static const char *const nodes[] = { "nvidia0", "nvidia1", "nvidiactl", "nvidia-uvm", "other", "library" };
     static char dir[] = "/tmp/falaj-dev-XXXXXX";
     char path[128];
     int64_t peak;
