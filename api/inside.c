@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 enum { TICK_MS = 1000, TURN_ARENA = 1 << 20 };
-static const int64_t LOOK_US = 3000000, PING_US = 15000000, FLUSH_US = 3000000;
+static const int64_t LOOK_US = 3000000, PING_US = 15000000;
 
 struct inside {
     struct pipeline *pipeline;
@@ -65,9 +65,7 @@ static void look_at_clock(struct inside_call *s, int64_t now, bool stopping)
         for (int i = 0; i < SIDES; i++)
             relay_say(&s->sides[i], WS_PING, STR(""), STR(""));
     }
-    const bool is_empty = (s->sides[PERSON].is_gone || s->sides[PERSON].n == s->sides[PERSON].sent)
-                          && (s->sides[MACHINE].is_gone || s->sides[MACHINE].n == s->sides[MACHINE].sent);
-    s->is_over = s->why && (is_empty || now - s->ended_us >= FLUSH_US);
+    s->is_over = relay_is_over(s, now);
 }
 
 /* Its call is to run: to look, or for the last time. */
@@ -222,8 +220,8 @@ enum errc inside_open(struct inside *k, struct call *c, const struct inside_sess
 {
     struct inside_call *s = session_new(k, c, row);
     pthread_mutex_lock(&k->lock);
-    const bool is_room = k->n < INSIDE_MAX && !k->stopping;
-    if (is_room) {
+    const bool is_open = relay_find(k->list, row->session_id) != NULL, is_room = k->n < INSIDE_MAX && !k->stopping;
+    if (is_room && !is_open) {
         s->next = k->list;
         k->list = s;
         k->n++;
@@ -231,12 +229,14 @@ enum errc inside_open(struct inside *k, struct call *c, const struct inside_sess
         c->own = s;
     }
     pthread_mutex_unlock(&k->lock);
-    if (is_room) {
+    if (is_room && !is_open) {
         upgrade(c, ws_key, &s->sides[PERSON]);
         return ERR_OK;
     }
     principal_unref(s->person);
     free(s);
+    if (is_open)
+        return FAIL(e, CONFLICT, "This session's stream is open already; ask for another session");
     return FAIL(e, UNAVAILABLE, "%d sessions are open here, which is the limit; try again later", INSIDE_MAX);
 }
 

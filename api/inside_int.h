@@ -45,3 +45,8 @@ void relay_turn(struct inside_call *s, const short got[SIDES]);
 void relay_say(struct inside_side *to, enum ws_op op, struct str first, struct str rest);
 /* The session ends for this reason; the person hears why, unless the machine's last word says it. */
 void relay_end(struct inside_call *s, const char *why);
+/* It has an end, and both ends have what there was or do not take it. An end whose connection is still to be opened is waited
+ * for: it comes with the session's address. */
+bool relay_is_over(const struct inside_call *s, int64_t now_us);
+/* The session of a list; NULL: it is not there. A session has one stream, so that who has few sessions has few streams. */
+struct inside_call *relay_find(struct inside_call *list, struct uuid session_id);

@@ -12,6 +12,7 @@
 #include "core/base/cleanup.h"
 
 enum { CLOSE_NORMAL = 1000, CLOSE_BROKEN = 1002 };
+static const int64_t FLUSH_US = 3000000;
 
 static struct inside_side *other(const struct inside_side *side)
 {
@@ -35,9 +36,11 @@ void relay_say(struct inside_side *to, enum ws_op op, struct str first, struct s
     const size_t n = ws_head(op, first.len + rest.len, NULL, head);
     if (to->fd < 0 || room_of(to) < n + first.len + rest.len)
         return;
-    memmove(to->out, to->out + to->sent, to->n - to->sent);
-    to->n -= to->sent;
-    to->sent = 0;
+    if (to->sent) {                     /* else many small messages would each move all that waits */
+        memmove(to->out, to->out + to->sent, to->n - to->sent);
+        to->n -= to->sent;
+        to->sent = 0;
+    }
     put(to, str_n((const char *)head, n));
     put(to, first);
     put(to, rest);
@@ -204,4 +207,23 @@ void relay_turn(struct inside_call *s, const short got[SIDES])
             receive(&s->sides[i]);
     for (int i = 0; i < SIDES; i++)
         flush(&s->sides[i]);
+}
+
+bool relay_is_over(const struct inside_call *s, int64_t now_us)
+{
+    bool is_empty = true;
+    for (int i = 0; i < SIDES; i++) {
+        const struct inside_side *side = &s->sides[i];
+        if (side->x && side->fd < 0 && !side->is_gone)
+            return false;
+        is_empty &= side->is_gone || side->n == side->sent;
+    }
+    return s->why && (is_empty || now_us - s->ended_us >= FLUSH_US);
+}
+
+struct inside_call *relay_find(struct inside_call *list, struct uuid session_id)
+{
+    while (list && !uuid_eq(list->s.session_id, session_id))
+        list = list->next;
+    return list;
 }

@@ -83,12 +83,14 @@ static const struct stmt inside_policy_read = { .name = "inside_policy_read", .p
 static const struct stmt inside_policy_write = { .name = "inside_policy_write", .params = "ubUu", .card = CARD_NONE, .sql =
     "INSERT INTO inside_policy (tenant_id, allowed, closed_projects, changed_by) VALUES ($1, $2, $3, $4)\n"
     "ON CONFLICT (tenant_id) DO UPDATE SET allowed = $2, closed_projects = $3, changed_by = $4, changed_at = now()" };
-/* Nearly always the index job_session_node has none of the machine. */
-static const struct stmt inside_notices = { .name = "inside_notices", .params = "u", .row = &lease_session_schema,
+/* Nearly always the index job_session_node has none of the machine. What is over the limit is told by the next call. */
+static const struct stmt inside_notices = { .name = "inside_notices", .params = "ui", .row = &lease_session_schema,
     .card = CARD_MANY, .sql =
     "UPDATE job_session SET noticed_at = clock_timestamp()\n"
-    " WHERE node_id = $1 AND NOT joined AND asked_at > clock_timestamp() - interval '60 seconds'\n"
-    "   AND (noticed_at IS NULL OR noticed_at < clock_timestamp() - interval '30 seconds')\n"
+    " WHERE node_id = $1 AND NOT joined AND (tenant_id, session_id) IN (\n"
+    "  SELECT tenant_id, session_id FROM job_session\n"
+    "   WHERE node_id = $1 AND NOT joined AND asked_at > clock_timestamp() - interval '60 seconds'\n"
+    "     AND (noticed_at IS NULL OR noticed_at < clock_timestamp() - interval '30 seconds') ORDER BY asked_at LIMIT $2)\n"
     "RETURNING " ROW_COLUMNS };
 static const struct stmt inside_join_stmt = { .name = "inside_join", .params = "uuu", .card = CARD_NONE, .sql =
     "UPDATE job_session SET joined = true WHERE tenant_id = $1 AND attempt_id = $2 AND session_id = $3 AND NOT joined" };
@@ -187,7 +189,7 @@ enum errc inside_end(struct work *w, struct uuid session_id, struct err *e)
 
 struct db_ask *inside_notices_ask(struct work *w, struct uuid node_id)
 {
-    return db_ask(w->tx, &inside_notices, ARGS(A_UUID(node_id)));
+    return db_ask(w->tx, &inside_notices, ARGS(A_UUID(node_id), A_I64(NOTICES_MAX)));
 }
 
 enum errc inside_notices_told(struct work *w, struct db_ask *ask, struct slice *ret, struct err *e)

@@ -115,7 +115,7 @@ void fixture_open_wide(struct fixture *f, int connections)
                                                        NULL };
     static const struct stmt *const *const node_lists[] = { residency_stmts, lease_stmts, lease_member_stmts, lease_back_stmts,
         lease_end_stmts, job_apply_stmts, node_worker_stmts,
-        environment_node_stmts, environment_lease_stmts, audit_event_stmts, NULL };
+        environment_node_stmts, environment_lease_stmts, inside_node_stmts, audit_event_stmts, NULL };
     static const struct stmt *const *const sched_lists[] = { residency_stmts, audit_event_stmts, snapshot_stmts, machines_stmts,
                                                              rules_stmts,
                                                              plan_apply_stmts, holders_stmts, ends_stmts, evict_stmts,

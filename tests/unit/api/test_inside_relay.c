@@ -186,6 +186,41 @@ static void a_reader_that_stands_still_holds_the_other_end_back(void **state)
     pair_free(&p);
 }
 
+static void a_session_waits_for_an_end_that_is_about_to_open(void **state)
+{
+    (void)state;
+    struct pair p = pair_new();
+    struct inside_side *machine = &p.s->sides[MACHINE];
+    const int fd = machine->fd;
+    assert_false(relay_is_over(p.s, 0));
+    machine->fd = -1;
+    relay_end(p.s, "the person left");
+    p.s->sides[PERSON].is_gone = true;
+    assert_true(relay_is_over(p.s, p.s->ended_us));             /* no machine has come */
+    machine->x = (struct http_exchange *)p.s;                   /* one comes: it is told the session's address */
+    assert_false(relay_is_over(p.s, INT64_MAX));
+    machine->is_gone = true;                                    /* it never came through */
+    assert_true(relay_is_over(p.s, p.s->ended_us));
+    machine->is_gone = false;
+    machine->fd = fd;
+    assert_true(relay_is_over(p.s, p.s->ended_us));
+    pair_free(&p);
+}
+
+static void a_session_is_found_by_its_id(void **state)
+{
+    (void)state;
+    struct pair p = pair_new(), q = pair_new();
+    p.s->s.session_id = uuid_v7(1);
+    q.s->s.session_id = uuid_v7(2);
+    p.s->next = q.s;
+    assert_ptr_equal(relay_find(p.s, q.s->s.session_id), q.s);
+    assert_null(relay_find(p.s, uuid_v7(3)));
+    assert_null(relay_find(NULL, q.s->s.session_id));
+    pair_free(&p);
+    pair_free(&q);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -194,6 +229,8 @@ int main(void)
         cmocka_unit_test(bytes_that_are_no_websocket_end_it),
         cmocka_unit_test(who_leaves_ends_it),
         cmocka_unit_test(a_reader_that_stands_still_holds_the_other_end_back),
+        cmocka_unit_test(a_session_waits_for_an_end_that_is_about_to_open),
+        cmocka_unit_test(a_session_is_found_by_its_id),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

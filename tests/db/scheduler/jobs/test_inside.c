@@ -107,12 +107,36 @@ static void a_policy_closes_it_for_who_is_inside_too(void **state)
     arena_free(w.arena);
 }
 
+static void a_machine_is_told_of_many_in_parts(void **state)
+{
+    (void)state;
+    struct inside_session s;
+    const struct uuid program = running(true);
+    size_t told = 0;
+    assert_int_equal(enter(f.tenant_a, program, &s), ERR_OK);
+    fixture_exec(&f, "INSERT INTO job_session (tenant_id, session_id, job_id, attempt_id, node_id, user_id, kind, ask)\n"
+                     "SELECT tenant_id, gen_random_uuid(), job_id, attempt_id, node_id, user_id, kind, ask\n"
+                     "  FROM job_session, generate_series(1, 99)");
+    for (int i = 0; i < 3; i++) {
+        struct work w = as_user(f.tenant_a);
+        struct slice some = { 0 };
+        OK(db_begin(f.api.node_pool, SCOPE_SYSTEM, 0, w.arena, &w.tx, e));
+        OK(inside_notices_told(&w, inside_notices_ask(&w, s.node_id), &some, e));
+        OK(db_commit(w.tx, e));
+        assert_int_equal(some.n, i == 0 ? 64 : i == 1 ? 36 : 0);
+        told += some.n;
+        arena_free(w.arena);
+    }
+    assert_int_equal(told, 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(only_programs_that_run_and_only_ones_own, wipe),
         cmocka_unit_test_teardown(so_many_and_no_more, wipe),
         cmocka_unit_test_teardown(a_policy_closes_it_for_who_is_inside_too, wipe),
+        cmocka_unit_test_teardown(a_machine_is_told_of_many_in_parts, wipe),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
