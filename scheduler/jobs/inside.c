@@ -69,7 +69,7 @@ static const struct stmt inside_find_stmt = { .name = "inside_find", .params = "
     .card = CARD_MAYBE, .sql =
     "SELECT " ROW_COLUMNS " FROM job_session\n"
     " WHERE tenant_id = $1 AND job_id = $2 AND session_id = $3 AND user_id = $4\n"
-    "   AND EXISTS (SELECT FROM job j WHERE j.tenant_id = $1 AND j.job_id = $2)" };
+    "   AND EXISTS (SELECT FROM job j WHERE j.tenant_id = $1 AND j.job_id = $2 AND " ALLOWED ")" };
 static const struct stmt inside_heard_stmt = { .name = "inside_heard", .params = "uu", .row = &sight_schema, .card = CARD_MAYBE,
     .sql =
     "UPDATE job_session s SET heard_at = clock_timestamp()\n"

@@ -37,7 +37,7 @@ MUST_CHECK enum errc inside_begin(struct work *w, struct uuid job_id, const stru
                                   struct err *e);
 /* Sessions of the tenant that nobody holds any more; they are ended. struct inside_session. */
 MUST_CHECK enum errc inside_lost(struct work *w, struct slice *ret, struct err *e);
-/* The caller's own. */
+/* The caller's own, where people may be let in by now. */
 MUST_CHECK enum errc inside_find(struct work *w, struct uuid job_id, struct uuid session_id, struct inside_session *ret,
                                  struct err *e);
 /* It is open. *ret_goes_on false: the attempt has ended; FORBIDDEN: nobody may be inside any more. */

@@ -102,6 +102,10 @@ static void a_policy_closes_it_for_who_is_inside_too(void **state)
     struct err e = { 0 };
     assert_int_equal(RUN_WRITE(&w, inside_heard(&w, s.session_id, &goes_on, &e), &e), ERR_FORBIDDEN);
     assert_int_equal(enter(f.tenant_a, program, &s), ERR_FORBIDDEN);
+    assert_int_equal(RUN_READ(&w, inside_find(&w, program, s.session_id, &found, &e), &e), ERR_NOT_FOUND);  /* asked for before */
+    p.allowed = true;
+    assert_int_equal(RUN_WRITE(&w, inside_policy_set(&w, &p, &e), &e), ERR_OK);
+    assert_int_equal(RUN_READ(&w, inside_find(&w, program, s.session_id, &found, &e), &e), ERR_OK);
     who->user_id = uuid_v7(1);              /* another one of the same tenant does not find it */
     assert_int_equal(RUN_READ(&w, inside_find(&w, program, s.session_id, &found, &e), &e), ERR_NOT_FOUND);
     arena_free(w.arena);
