@@ -63,13 +63,14 @@ enum errc phase_authn(struct flight *f, struct err *e)
     return ERR_OK;
 }
 
-/* By the phases that let it in. */
+/* By the phases that let it in. What they say of rates has no reader, and room for one call's alone. */
 enum errc flight_again(struct flight *f, struct err *e)
 {
     struct call *c = &f->call;
     principal_unref(TAKE(c->principal));
     c->work.principal = NULL;
     c->work.now_us = clock_wall_us(c->work.app->clock);
+    f->nrates = 0;
     TRY(phase_authn(f, e));
     TRY(phase_person(f, e));
     return phase_authz(f, e);

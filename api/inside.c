@@ -206,7 +206,8 @@ static struct inside_call *session_new(struct inside *k, struct call *c, const s
     ASSERT(s);
     const int64_t now = now_us();
     *s = (struct inside_call){ .k = k, .s = *row, .c = c, .person = principal_ref(c->principal), .born_us = now, .moved_us = now,
-                               .look_us = now + LOOK_US, .pinged_us = now, .exit_code = -1 };
+                               .look_us = now + LOOK_US, .looked_us = now,
+                               .pinged_us = now, .exit_code = -1 };
     for (int i = 0; i < SIDES; i++) {
         s->sides[i].of = s;
         s->sides[i].fd = -1;
@@ -335,25 +336,38 @@ static void finish(struct inside_call *s)
     wake(k);
 }
 
-static enum errc heard(struct call *c, struct uuid session_id, bool *ret_goes_on, struct err *e)
+/* What the turns of hours allocate lies in an arena of each. */
+static enum errc look_in(struct inside_call *s, const char **ret_why, struct err *e)
 {
     CLEANUP(arena_freep) struct arena *a = arena_new(TURN_ARENA);
-    struct work w = c->work;
-    w.arena = a;
-    return RUN_WRITE(&w, inside_heard(&w, session_id, ret_goes_on, e), e);
+    struct work *w = &s->c->work;
+    struct arena *own = w->arena;
+    bool goes_on = true;
+    w->arena = a;
+    enum errc rc = flight_again(flight_of(w), e);
+    const bool is_let_in = rc == ERR_OK;
+    if (is_let_in)
+        rc = RUN_WRITE(w, inside_heard(w, s->s.session_id, &goes_on, e), e);
+    w->arena = own;
+    w->projects = (struct slice){ 0 };
+    if (is_let_in)
+        *ret_why = rc == ERR_FORBIDDEN ? "the organisation lets nobody in any more"
+                   : rc == ERR_OK && !goes_on ? "the job's program has ended, or left the machine" : NULL;
+    else if (rc != ERR_UNAVAILABLE && rc != ERR_DEADLINE && rc != ERR_RATE)
+        *ret_why = "the person may not any more";
+    return rc;
 }
 
-/* Does it go on? NULL: it does. What cannot be asked now is asked again. */
+/* Does it go on? NULL: it does. What cannot be asked now is asked again, for as long as its row counts. */
 static const char *look(struct inside_call *s)
 {
     struct err e = { 0 };
-    bool goes_on = true;
-    if (flight_again(flight_of(&s->c->work), &e) != ERR_OK)
-        return e.code == ERR_UNAVAILABLE || e.code == ERR_DEADLINE || e.code == ERR_RATE ? NULL : "the person may not any more";
-    const enum errc rc = heard(s->c, s->s.session_id, &goes_on, &e);
-    if (rc == ERR_FORBIDDEN)
-        return "the organisation lets nobody in any more";
-    return rc == ERR_OK && !goes_on ? "the job's program has ended, or left the machine" : NULL;
+    const char *why = NULL;
+    const enum errc rc = look_in(s, &why, &e);
+    const int64_t now = now_us();
+    if (rc == ERR_OK)
+        s->looked_us = now;
+    return !why && now - s->looked_us >= INSIDE_LOST_S * INT64_C(1000000) ? "it could not be asked for a minute" : why;
 }
 
 enum errc inside_turn(struct call *c, struct err *e)

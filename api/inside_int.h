@@ -27,6 +27,7 @@ struct inside_call {
     struct principal *person;           /* as it began */
     struct inside_side sides[SIDES];
     int64_t born_us, moved_us, look_us, pinged_us, ended_us;
+    int64_t looked_us;                  /* when it was last known that it may go on */
     int64_t bytes_in, bytes_out;
     const char *why;                    /* it ends, for this reason */
     int exit_code;                      /* -1: not known */
