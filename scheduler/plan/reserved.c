@@ -48,9 +48,14 @@ bool reserved_is_for(const struct reserved *w, const struct snap_job *j)
            (uuid_is_nil(w->project_id) || uuid_eq(w->project_id, j->project_id));
 }
 
+static bool is_bounded(const struct snap_job *j)
+{
+    return j->max_runtime_s > 0 && j->max_runtime_s <= RESERVED_BOUND_MOST_S;
+}
+
 int64_t reserved_last_start(const struct reserved *w, const struct snap_job *j)
 {
-    return w->from_us - SECOND_US * (j->max_runtime_s > 0 ? j->max_runtime_s + RESERVED_SLACK_S : RESERVED_HORIZON_S);
+    return w->from_us - SECOND_US * (is_bounded(j) ? j->max_runtime_s + RESERVED_SLACK_S : RESERVED_HORIZON_S);
 }
 
 static const struct reserved *before(const struct snap_node *n, const struct snap_job *j, int64_t at_us)
@@ -89,7 +94,7 @@ struct str reserved_words(const struct reserved *w, const struct snap_job *j, in
     if (w->from_us <= at_us)
         return str_fmt(a, "the machines with room are kept for %s until %.*s", whom, STR_ARG(until));
     const struct str from = minute_of(w->from_us, a);
-    if (!j->max_runtime_s)
+    if (!is_bounded(j))
         return str_fmt(a, "the machines with room are kept for %s from %.*s until %.*s, and nobody knows when it ends "
                        "(max_runtime_seconds)", whom, STR_ARG(from), STR_ARG(until));
     return str_fmt(a, "the machines with room are kept for %s from %.*s until %.*s, and it might not end before "
