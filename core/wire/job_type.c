@@ -57,6 +57,12 @@ bool job_needs_programs(struct str name)
     return t && t->traits & JT_PROGRAMS;
 }
 
+int64_t job_bound_s(struct str name, int64_t max_runtime_s)
+{
+    const struct job_type *t = job_type_find(name);
+    return t && t->traits & JT_STAYS ? 0 : max_runtime_s;
+}
+
 bool job_reports(struct str name)
 {
     const struct job_type *t = job_type_find(name);

@@ -39,6 +39,8 @@ const struct job_type *job_type_find(struct str name);
 bool job_listens(struct str name);
 bool job_needs_programs(struct str name);
 bool job_reports(struct str name);
+/* Seconds after which it has surely ended, of its limit; 0: nobody knows, because it runs until it is told to stop. */
+int64_t job_bound_s(struct str name, int64_t max_runtime_s);
 /* Where a refusal of what it reads points to in a submission: "/spec/dataset_id", "/spec/inputs", or "/zone". */
 const char *job_reads_pointer(int kind, char out[64]);
 /* Purpose for residency and keys. A name unknown to this program has the purpose "unknown", which no policy allows. */

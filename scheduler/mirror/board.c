@@ -184,7 +184,8 @@ static struct snap_job snap_of(const struct job_row *r, int64_t tenant)
         .data_class = r->data_class, .slots = r->slots, .gpus = r->gpus,
         .priority = r->priority, .cpu_milli = r->cpu_milli, .memory_bytes = r->memory_bytes, .gpu_milli = r->gpu_milli,
         .cls = r->cls, .class_value = r->class_value, .gpu_models = r->gpu_models, .shape = r->shape, .depth = r->depth,
-        .submitted_at = r->submitted_at, .tenant = tenant, .nodes = r->nodes, .max_runtime_s = r->max_runtime_s };
+        .submitted_at = r->submitted_at, .tenant = tenant, .nodes = r->nodes,
+        .max_runtime_s = job_bound_s(r->kind, r->max_runtime_s) };
 }
 
 static struct ahead_leave leave_of(const struct job_row *r)

@@ -237,8 +237,11 @@ enum errc snapshot_read(struct work *w, int64_t limit, bool is_full, struct snap
         limit = room;
     if (limit > 0)
         TRY(db_many(w->tx, &snapshot_jobs, ARGS(A_I64(limit), A_I64(WAITING_MAX)), &s.jobs, WAITING_MAX, e));
-    for (size_t i = 0; i < s.jobs.n; i++)
-        s.jobs.items[i].needs_programs = job_needs_programs(s.jobs.items[i].kind);
+    for (size_t i = 0; i < s.jobs.n; i++) {
+        struct snap_job *j = &s.jobs.items[i];
+        j->needs_programs = job_needs_programs(j->kind);
+        j->max_runtime_s = job_bound_s(j->kind, j->max_runtime_s);
+    }
     if (!may_wait(&s) || (w->app->bookings && w->app->bookings->n))
         turnover_unlend(&s);
     if (s.jobs.n)

@@ -48,14 +48,9 @@ bool reserved_is_for(const struct reserved *w, const struct snap_job *j)
            (uuid_is_nil(w->project_id) || uuid_eq(w->project_id, j->project_id));
 }
 
-static bool is_bounded(const struct snap_job *j)
-{
-    return j->max_runtime_s > 0 && j->max_runtime_s <= RESERVED_BOUND_MOST_S;
-}
-
 int64_t reserved_last_start(const struct reserved *w, const struct snap_job *j)
 {
-    return w->from_us - SECOND_US * (is_bounded(j) ? j->max_runtime_s + RESERVED_SLACK_S : RESERVED_HORIZON_S);
+    return w->from_us - SECOND_US * (j->max_runtime_s > 0 ? j->max_runtime_s + RESERVED_SLACK_S : RESERVED_HORIZON_S);
 }
 
 static const struct reserved *before(const struct snap_node *n, const struct snap_job *j, int64_t at_us)
@@ -94,7 +89,7 @@ struct str reserved_words(const struct reserved *w, const struct snap_job *j, in
     if (w->from_us <= at_us)
         return str_fmt(a, "the machines with room are kept for %s until %.*s", whom, STR_ARG(until));
     const struct str from = minute_of(w->from_us, a);
-    if (!is_bounded(j))
+    if (!j->max_runtime_s)
         return str_fmt(a, "the machines with room are kept for %s from %.*s until %.*s, and nobody knows when it ends "
                        "(max_runtime_seconds)", whom, STR_ARG(from), STR_ARG(until));
     return str_fmt(a, "the machines with room are kept for %s from %.*s until %.*s, and it might not end before "
@@ -113,6 +108,16 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static void make_unique(struct bounds *b)
+{
+    size_t kept = 0;
+    qsort(b->items, b->n, sizeof *b->items, by_value);
+    for (size_t k = 0; k < b->n; k++)
+        if (!kept || b->items[kept - 1] != b->items[k])
+            b->items[kept++] = b->items[k];
+    b->n = kept;
+}
+
 /* The different times before a window at which jobs of the snapshot may not start any more, ascending. */
 static struct bounds bounds_of(const struct snapshot *s, struct arena *a)
 {
@@ -125,27 +130,17 @@ static struct bounds bounds_of(const struct snapshot *s, struct arena *a)
         if (b.n && b.items[b.n - 1] == v)       /* alike ones stand together */
             continue;
         if (b.n == cap) {
-            qsort(b.items, b.n, sizeof *b.items, by_value);
-            size_t kept = 0;
-            for (size_t k = 0; k < b.n; k++)
-                if (!kept || b.items[kept - 1] != b.items[k])
-                    b.items[kept++] = b.items[k];
-            b.n = kept;
-            if (2 * kept > cap) {
+            make_unique(&b);
+            if (2 * b.n > cap) {
                 int64_t *more = ARENA_ARRAY(a, int64_t, 2 * cap);
-                memcpy(more, b.items, kept * sizeof *more);
+                memcpy(more, b.items, b.n * sizeof *more);
                 b.items = more;
                 cap *= 2;
             }
         }
         b.items[b.n++] = v;
     }
-    qsort(b.items, b.n, sizeof *b.items, by_value);
-    size_t kept = 0;
-    for (size_t k = 0; k < b.n; k++)
-        if (!kept || b.items[kept - 1] != b.items[k])
-            b.items[kept++] = b.items[k];
-    b.n = kept;
+    make_unique(&b);
     return b;
 }
 

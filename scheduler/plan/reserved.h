@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reserved.h - windows of time in which a machine is kept: for maintenance, or for the jobs of one tenant or project.
  *
- * A job may start on a machine if it belongs to whom each window is for, or will have ended before the first that is not its
- * own begins. How long a job runs at most is its max_runtime_s, which is enforced; of one without, or with more than a person may
- * give (RESERVED_BOUND_MOST_S: models that are served until they are stopped), nobody knows, and it does not start there within
- * RESERVED_HORIZON_S before a window. So whatever else is placed by this rule leaves windows alone that were known then.
+ * A job may start on a machine if it belongs to whom each window is for, or will have ended before the first that is not its own
+ * begins. How long a job runs at most is its max_runtime_s, which is enforced; of one without nobody knows, and it does not start
+ * there within RESERVED_HORIZON_S before a window. So whatever is placed by this rule leaves windows alone that were known then.
  * The rule is reserved_lets, which every door asks. Pure; memory of the caller. */
 #pragma once
 #include <stdbool.h>
@@ -13,8 +12,7 @@
 #include "core/base/id.h"
 #include "core/base/str.h"
 
-enum { RESERVED_HORIZON_S = 7 * 86400, RESERVED_BOUND_MOST_S = 30 * 86400,
-       RESERVED_SLACK_S = 30 };         /* what is placed begins that much later at most */
+enum { RESERVED_HORIZON_S = 7 * 86400, RESERVED_SLACK_S = 30 };     /* slack: what is placed begins that much later at most */
 
 struct reserved {
     struct uuid node_id;
