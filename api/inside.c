@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* inside.c - the sessions of this process: one thread that waits for all their sockets, and the calls that begin and end them.
  *
- * One lock guards all of it; it is given up while the thread waits, and nothing is done under it that blocks. Only the thread
- * takes a session off the list, and a session's last turn frees it. */
+ * One lock guards all of it; it is given up while the thread waits, and nothing is done under it that blocks. A session's last
+ * turn takes it off the list and frees it. */
 #include "api/inside_int.h"
 #include "api/api.h"
 #include "api/api_int.h"
@@ -24,11 +24,10 @@ static const int64_t LOOK_US = 3000000, PING_US = 15000000;
 
 struct inside {
     struct pipeline *pipeline;
-    pthread_mutex_t lock;               /* guards list, n, stopping, and what inside_int.h says */
+    pthread_mutex_t lock;               /* guards list, stopping, and what inside_int.h says */
     pthread_t thread;
     int wake_fd;
     struct inside_call *list;
-    size_t n;
     uint64_t changes;                   /* of the list */
     struct pollfd polls[1 + SIDES * INSIDE_MAX];    /* the thread's */
     bool stopping;
@@ -86,16 +85,15 @@ static size_t wait_list(struct inside *k, struct pollfd *p)
     return n;
 }
 
-/* The sessions whose calls are to run, off the list where that is the last time. */
+/* A session whose call is to run; NULL: none is. */
 static struct inside_call *take_due(struct inside *k, int64_t now)
 {
-    struct inside_call *due = NULL;
-    for (struct inside_call *s = k->list; s; s = s->next)
-        if (!due && is_due(s, now)) {
-            s->has_turn = true;
-            due = s;
-        }
-    return due;
+    struct inside_call *s = k->list;
+    while (s && !is_due(s, now))
+        s = s->next;
+    if (s)
+        s->has_turn = true;
+    return s;
 }
 
 static void move(struct inside *k, const struct pollfd *p, int64_t now)
@@ -221,11 +219,11 @@ enum errc inside_open(struct inside *k, struct call *c, const struct inside_sess
 {
     struct inside_call *s = session_new(k, c, row);
     pthread_mutex_lock(&k->lock);
-    const bool is_open = relay_find(k->list, row->session_id) != NULL, is_room = k->n < INSIDE_MAX && !k->stopping;
+    const bool is_open = relay_find(k->list, row->session_id) != NULL,
+               is_room = relay_has_room(k->list, s->person->tenant_id, INSIDE_MAX) && !k->stopping;
     if (is_room && !is_open) {
         s->next = k->list;
         k->list = s;
-        k->n++;
         k->changes++;
         c->own = s;
     }
@@ -238,7 +236,8 @@ enum errc inside_open(struct inside *k, struct call *c, const struct inside_sess
     free(s);
     if (is_open)
         return FAIL(e, CONFLICT, "This session's stream is open already; ask for another session");
-    return FAIL(e, UNAVAILABLE, "%d sessions are open here, which is the limit; try again later", INSIDE_MAX);
+    return FAIL(e, UNAVAILABLE, "No place is free for one more session of yours among the %d of this falaj-api; end one, "
+                "or try again later", INSIDE_MAX);
 }
 
 /* The lock is held. */
@@ -323,7 +322,6 @@ static void finish(struct inside_call *s)
     while (*at != s)
         at = &(*at)->next;
     *at = s->next;
-    k->n--;
     k->changes++;
     pthread_mutex_unlock(&k->lock);
     if (s->sides[MACHINE].x)

@@ -20,7 +20,7 @@ struct inside *inside_new(struct pipeline *p);
 void inside_stop(struct inside *k);
 void inside_free(struct inside *k);     /* when no call is left */
 
-/* Turns the person's call into the session. UNAVAILABLE: this process has INSIDE_MAX. */
+/* Turns the person's call into the session. UNAVAILABLE: no place of INSIDE_MAX is free for the tenant. */
 MUST_CHECK enum errc inside_open(struct inside *k, struct call *c, const struct inside_session *s, struct str ws_key,
                                  struct err *e);
 /* The person's call once more: looks, or ends. */

@@ -51,3 +51,5 @@ void relay_end(struct inside_call *s, const char *why);
 bool relay_is_over(const struct inside_call *s, int64_t now_us);
 /* The session of a list; NULL: it is not there. A session has one stream, so that who has few sessions has few streams. */
 struct inside_call *relay_find(struct inside_call *list, struct uuid session_id);
+/* May the tenant have one more of `most` sessions? While it has fewer than are free, so that one never takes the last places. */
+bool relay_has_room(const struct inside_call *list, struct uuid tenant_id, size_t most);

@@ -227,3 +227,11 @@ struct inside_call *relay_find(struct inside_call *list, struct uuid session_id)
         list = list->next;
     return list;
 }
+
+bool relay_has_room(const struct inside_call *list, struct uuid tenant_id, size_t most)
+{
+    size_t n = 0, own = 0;
+    for (; list; list = list->next, n++)
+        own += uuid_eq(list->person->tenant_id, tenant_id);
+    return n + own < most;
+}

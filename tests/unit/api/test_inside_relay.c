@@ -221,6 +221,24 @@ static void a_session_is_found_by_its_id(void **state)
     pair_free(&q);
 }
 
+static void a_tenant_has_fewer_sessions_than_are_free(void **state)
+{
+    (void)state;
+    struct principal mine = { .tenant_id = uuid_v7(1) }, theirs = { .tenant_id = uuid_v7(2) };
+    struct pair p = pair_new(), q = pair_new();
+    p.s->person = &mine;
+    q.s->person = &mine;
+    assert_true(relay_has_room(NULL, mine.tenant_id, 1));
+    assert_false(relay_has_room(p.s, mine.tenant_id, 2));       /* it has one, and one is free */
+    assert_true(relay_has_room(p.s, theirs.tenant_id, 2));
+    p.s->next = q.s;
+    assert_true(relay_has_room(p.s, mine.tenant_id, 5));
+    assert_false(relay_has_room(p.s, mine.tenant_id, 4));
+    assert_false(relay_has_room(p.s, theirs.tenant_id, 2));     /* none is free */
+    pair_free(&p);
+    pair_free(&q);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -231,6 +249,7 @@ int main(void)
         cmocka_unit_test(a_reader_that_stands_still_holds_the_other_end_back),
         cmocka_unit_test(a_session_waits_for_an_end_that_is_about_to_open),
         cmocka_unit_test(a_session_is_found_by_its_id),
+        cmocka_unit_test(a_tenant_has_fewer_sessions_than_are_free),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

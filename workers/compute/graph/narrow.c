@@ -211,7 +211,7 @@ void graph_narrow(struct graph *g)
     if (g->err.code != ERR_OK || g->type != ELEM_F32)
         return;
     struct arena *a = g->arena;
-    int room = g->nodes_max * 4 + 64;
+    const int room = g->value_count + 1;
     struct narrowing w = { .g = g, .old = ARENA_ARRAY(a, struct node, g->node_count + 1), .count = g->node_count,
                            .values = g->value_count, .root = ARENA_ARRAY(a, int, room), .cast = ARENA_ARRAY(a, int, room),
                            .is_narrow = ARENA_ARRAY(a, bool, room), .first = SIZE_MAX };
