@@ -56,6 +56,7 @@ const struct command_group command_groups[] = {
     { "legal-clock", "Terms that a law sets, until they are closed" },
     { "environment", "Images that programs run in" },
     { "secret", "Values that programs get and nobody reads back" },
+    { "inside", "Whether people are let into running programs" },
     { "node", "Worker machines" },
     { "reservation", "Machines that are kept for a window of time" },
     { "system", "The platform itself" },
@@ -328,6 +329,7 @@ const struct command command_table[] = {
     CLASS_COMMANDS,
     QUEUE_COMMANDS,
 #include "cli/table_secret.def"
+#include "cli/table_inside.def"
 #include "cli/table_legal_clock.def"
 #include "cli/table_environment.def"
     { NULL, "usage", "[FILE]", 0, 1,

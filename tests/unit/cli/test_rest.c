@@ -27,6 +27,9 @@ static void bodies(void **state)
     body_is(WORDS((char *)"rule", (char *)"set", (char *)"qrl_x", (char *)"6", (char *)"--lending-limit", (char *)"2"), "{\"nominal\":6,\"lending_limit\":2}");
     body_is(WORDS((char *)"tenant-rule", (char *)"create", (char *)"tnt_x", (char *)"gpus", (char *)"8", (char *)"--flavor", (char *)"gpu", (char *)"--weight", (char *)"5"),
             "{\"resource\":\"gpus\",\"nominal\":8,\"flavor\":\"gpu\",\"weight\":5}");
+    body_is(WORDS((char *)"inside", (char *)"open", (char *)"--except", (char *)"prj_1,prj_2"),
+            "{\"allowed\":true,\"closed_projects\":[\"prj_1\",\"prj_2\"]}");
+    body_is(WORDS((char *)"inside", (char *)"close"), "{\"allowed\":false}");
     body_is(WORDS((char *)"budget", (char *)"set", (char *)"bdg_x", (char *)"--amount", (char *)"7", (char *)"--warn-percent", (char *)"[50,90]"),
             "{\"amount\":7,\"warn_percent\":[50,90]}");
 }
