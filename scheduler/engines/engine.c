@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* engine.c - what all engines have in common: names, the digest of what was sent, and what differs from it. */
+#include "scheduler/engines/engine.h"
+#include "core/base/cleanup.h"
+#include "core/crypto/hash.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *const engine_state_names[] = {
+    [ENGINE_WAITS] = "WAITS", [ENGINE_RUNS] = "RUNS", [ENGINE_LEAVES] = "LEAVES", [ENGINE_DONE] = "DONE",
+    [ENGINE_FAILED] = "FAILED", [ENGINE_CANCELLED] = "CANCELLED", [ENGINE_TIMEOUT] = "TIMEOUT",
+    [ENGINE_PREEMPTED] = "PREEMPTED", [ENGINE_LOST] = "LOST", [ENGINE_STRANGE] = "STRANGE", NULL };
+
+const struct engine_door *engine_door_of(struct str kind)
+{
+    return str_eq_c(kind, engine_slurm.kind) ? &engine_slurm : NULL;
+}
+
+void engine_name(struct uuid run_id, int64_t tries, char ret[ENGINE_NAME_TEXT])
+{
+    char hex[UUID_HEX];
+    hex_encode(run_id.b, sizeof run_id.b, hex);
+    snprintf(ret, ENGINE_NAME_TEXT, ENGINE_PREFIX "%s-%lld", hex, (long long)tries);
+}
+
+bool engine_name_read(struct str name, struct uuid *ret_run, int64_t *ret_tries)
+{
+    const size_t prefix = sizeof ENGINE_PREFIX - 1;
+    struct str hex, tries;
+    return str_starts(name, ENGINE_PREFIX) && str_cut(str_n(name.ptr + prefix, name.len - prefix), '-', &hex, &tries)
+           && hex_decode(hex, ret_run->b, sizeof ret_run->b) && str_to_i64(tries, 1, INT32_MAX, ret_tries);
+}
+
+/* Each part with its length, so that no two asks have one text. */
+static void add(struct sha256 *h, struct str s)
+{
+    char length[24];
+    const int n = snprintf(length, sizeof length, "%zu:", s.len);
+    sha256_add(h, length, (size_t)n);
+    sha256_add(h, s.ptr ? s.ptr : "", s.len);
+}
+
+struct str engine_digest(struct arena *a, const struct engine_ask *ask)
+{
+    CLEANUP(sha256_release) struct sha256 h = { 0 };
+    uint8_t sum[SHA256_BYTES];
+    char hex[2 * SHA256_BYTES + 1];
+    sha256_init(&h);
+    add(&h, ask->name);
+    add(&h, ask->script);
+    add(&h, ask->place);
+    add(&h, ask->folder);
+    for (size_t i = 0; i < ask->nvariables; i++)
+        add(&h, str_c(ask->variables[i].name));
+    add(&h, str_fmt(a, "%lld %lld %lld %lld %lld", (long long)ask->machines, (long long)ask->cpus, (long long)ask->memory_bytes,
+                    (long long)ask->gpus, (long long)ask->minutes));
+    sha256_final(&h, sum);
+    hex_encode(sum, sizeof sum, hex);
+    return str_fmt(a, "falaj %s", hex);
+}
+
+const char *engine_differs(const struct engine_ask *ask, const struct engine_seen *seen, struct str account)
+{
+    if (!str_eq(seen->name, ask->name))
+        return "name";
+    if (!str_eq(seen->comment, ask->comment))
+        return "comment";
+    if (account.len && seen->account.len && !str_eq(seen->account, account))
+        return "account";
+    if (ask->place.len && !str_eq(seen->place, ask->place))
+        return "place";
+    if (seen->minutes && seen->minutes < ask->minutes)
+        return "time limit";
+    if (seen->machines && seen->machines != ask->machines)
+        return "machines";
+    if (seen->cpus && seen->cpus < ask->cpus * ask->machines)
+        return "processors";
+    if (seen->memory_bytes && ask->memory_bytes && seen->memory_bytes < ask->memory_bytes)
+        return "memory";
+    return NULL;
+}
+
+struct str engine_word(struct arena *a, struct str text)
+{
+    char *out = arena_alloc(a, ENGINE_WORD_MAX + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < text.len && n < ENGINE_WORD_MAX; i++) {
+        const char c = text.ptr[i];
+        const bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')
+                             || (c && strchr("_.,()-/ ", c));
+        if (is_word)
+            out[n++] = c;
+    }
+    out[n] = '\0';
+    return str_n(out, n);
+}
+
+static bool is_loopback(struct str host)
+{
+    return str_eq_c(host, "localhost") || str_eq_c(host, "127.0.0.1") || str_eq_c(host, "[::1]");
+}
+
+bool engine_address_check(struct str s, const char **why)
+{
+    struct str host, rest;
+    if (str_starts(s, "unix:/") && s.len > 6 && s.len < 100)
+        return true;
+    if (str_starts(s, "https://") && s.len > 8 && !memchr(s.ptr + 8, '/', s.len - 8))
+        return true;
+    *why = "be https://HOST[:PORT], http:// to a loopback address, or unix:/PATH";
+    if (!str_starts(s, "http://"))
+        return false;
+    host = rest = str_n(s.ptr + 7, s.len - 7);
+    if (str_starts(rest, "[::1]"))
+        host = str_n(rest.ptr, 5);
+    else
+        (void)str_cut(rest, ':', &host, &rest);
+    return is_loopback(host) && !memchr(s.ptr + 7, '/', s.len - 7);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* engine.h - a place outside where machines are had for one lease: what it is asked for and what it says, whatever it is.
+ *
+ * What is submitted is our worker with a join token for one name, good once (ADR 0131). So an engine is never believed about a
+ * job: it starts a machine or does not, and the machine's own calls, fences and keys decide all else. A pool without an
+ * engine is served by machines that stay.
+ * An object at the engine is known by our own unique name (engine_name), which no other try has; the id that the engine gives is
+ * a short way to it and may come to mean another object.
+ * Calling order: health, submit, look, list, cancel in any order; one thread for each engine. Each call is bounded by
+ * ENGINE_CALL_MS. Memory: results live in the call's arena. Errors: UNAVAILABLE and DEADLINE (nothing is known of what became
+ * of the call), UPSTREAM (an answer that makes no sense: the same), INVALID (it answered and refused: nothing was taken). */
+#pragma once
+#include "core/base/arena.h"
+#include "core/base/err.h"
+#include "core/base/id.h"
+#include "core/base/str.h"
+
+enum { ENGINE_CALL_MS = 5000, ENGINE_ANSWER_MAX = 64 << 20, ENGINE_NAME_TEXT = 64, ENGINE_WORD_MAX = 64, ENGINE_MACHINES = 64,
+       ENGINE_VARIABLES = 24 };
+
+/* What an engine's own words come to. */
+enum engine_state {
+    ENGINE_WAITS,           /* taken, not started; reason says for what */
+    ENGINE_RUNS,
+    ENGINE_LEAVES,          /* its end has begun */
+    ENGINE_DONE,
+    ENGINE_FAILED,
+    ENGINE_CANCELLED,
+    ENGINE_TIMEOUT,         /* its own limit of time */
+    ENGINE_PREEMPTED,
+    ENGINE_LOST,            /* its machine; a process may still be running there */
+    ENGINE_STRANGE          /* a word that we do not know: it is taken as one that may run */
+};
+extern const char *const engine_state_names[];
+static inline bool engine_has_ended(enum engine_state s)
+{
+    return s >= ENGINE_DONE && s != ENGINE_STRANGE;
+}
+
+struct engine_variable { const char *name; struct str value; };     /* of the environment: secrets stand here alone */
+
+struct engine_ask {
+    struct str name, comment;               /* comment: engine_digest of the rest */
+    struct str script;                      /* the same text for all, without secrets */
+    struct str place;                       /* partition or queue there; empty: its default */
+    struct str folder;                      /* where its working directory is */
+    struct engine_variable variables[ENGINE_VARIABLES];
+    size_t nvariables;
+    int64_t machines, cpus, memory_bytes, gpus, minutes;    /* all but minutes and machines: of each machine; 0: not said */
+};
+
+struct engine_seen {
+    struct str id, name, comment, account, place;
+    enum engine_state state;
+    struct str word, reason;                /* as it said them, cleaned, at most ENGINE_WORD_MAX bytes */
+    int64_t machines, cpus, memory_bytes, minutes;          /* as it stored them; 0: it did not say */
+};
+
+/* Where and as whom. credential: a token; STR_NULL: none is needed (a Unix socket). */
+struct engine_call {
+    struct arena *arena;
+    struct str address, account;
+    const char *ca_file;                    /* NULL: the system's */
+    struct str credential;
+    bool (*is_unwanted)(void *ctx);         /* true: the call is given up */
+    void *ctx;
+};
+
+struct engine_door {
+    const char *kind;
+    enum errc (*health)(const struct engine_call *c, struct err *e);
+    enum errc (*submit)(const struct engine_call *c, const struct engine_ask *ask, struct str *ret_id, struct err *e);
+    enum errc (*look)(const struct engine_call *c, struct str id, struct engine_seen *ret, bool *ret_found, struct err *e);
+    enum errc (*list)(const struct engine_call *c, struct slice *ret, struct err *e);     /* struct engine_seen, ours alone */
+    enum errc (*cancel)(const struct engine_call *c, struct str id, struct err *e);       /* gone already: OK */
+};
+extern const struct engine_door engine_slurm;
+/* NULL: no such kind. */
+const struct engine_door *engine_door_of(struct str kind);
+
+#define ENGINE_PREFIX "falaj-"
+/* falaj-<32 hex digits of the run>-<try> */
+void engine_name(struct uuid run_id, int64_t tries, char ret[ENGINE_NAME_TEXT]);
+/* False: not a name of ours. */
+bool engine_name_read(struct str name, struct uuid *ret_run, int64_t *ret_tries);
+/* SHA-256 of what is submitted but the variables' values, hex behind "falaj ": stored there as comment, so a second look tells
+ * whether the object is still the one that was sent. */
+struct str engine_digest(struct arena *a, const struct engine_ask *ask);
+/* A literal naming what differs from what was sent, NULL: nothing. An engine that gives more than was asked for is no liar. */
+const char *engine_differs(const struct engine_ask *ask, const struct engine_seen *seen, struct str account);
+/* Letters, digits and `_.,()-/ ` of text, at most ENGINE_WORD_MAX. */
+struct str engine_word(struct arena *a, struct str text);
+/* https, http to a loopback address, or unix:/PATH. */
+bool engine_address_check(struct str s, const char **why);

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_engine.c - names, digests, what differs from what was sent, and addresses. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "scheduler/engines/engine.h"
+
+static struct arena *arena;
+
+static void names_are_read_as_they_were_made(void **state)
+{
+    (void)state;
+    const struct uuid run = uuid_v7(1);
+    struct uuid got;
+    char name[ENGINE_NAME_TEXT];
+    int64_t tries;
+    engine_name(run, 12, name);
+    assert_true(engine_name_read(str_c(name), &got, &tries));
+    assert_true(uuid_eq(run, got));
+    assert_int_equal(tries, 12);
+    static const struct str others[] = { STR(""), STR("falaj-"), STR("falaj-0123456789abcdef0123456789abcdef"),
+        STR("falaj-0123456789abcdef0123456789abcdef-0"), STR("falaj-0123456789abcdef0123456789abcdef-1x"),
+        STR("falaj-0123456789abcdef0123456789abcde-1"), STR("Falaj-0123456789abcdef0123456789abcdef-1") };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(engine_name_read(others[i], &got, &tries));
+}
+
+static void what_differs_is_named_and_more_than_asked_is_not(void **state)
+{
+    (void)state;
+    struct engine_ask ask = { .name = STR("n"), .comment = STR("c"), .place = STR("p"), .machines = 1, .cpus = 2,
+                              .memory_bytes = 100 << 20, .minutes = 30 };
+    const struct engine_seen same = { .name = STR("n"), .comment = STR("c"), .place = STR("p"), .account = STR("svc"),
+                                      .machines = 1, .cpus = 2, .memory_bytes = 100 << 20, .minutes = 30 };
+    struct engine_seen s = same;
+    assert_null(engine_differs(&ask, &s, STR("svc")));
+    s.cpus = 4;
+    s.minutes = 60;
+    s.memory_bytes = 0;
+    assert_null(engine_differs(&ask, &s, STR("svc")));
+#define DIFFERS(member, value, word) s = same; s.member = value; assert_string_equal(engine_differs(&ask, &s, STR("svc")), word)
+    DIFFERS(comment, STR("d"), "comment");
+    DIFFERS(account, STR("root"), "account");
+    DIFFERS(place, STR("q"), "place");
+    DIFFERS(minutes, 29, "time limit");
+    DIFFERS(machines, 2, "machines");
+    DIFFERS(cpus, 1, "processors");
+    DIFFERS(memory_bytes, 99 << 20, "memory");
+    struct str was = engine_digest(arena, &ask);
+    ask.script = STR("other");
+    assert_false(str_eq(was, engine_digest(arena, &ask)));
+    was = engine_digest(arena, &ask);
+    ask.variables[0].value = STR("secret");
+    assert_true(str_eq(was, engine_digest(arena, &ask)));           /* no secret is in it */
+}
+
+static void addresses_are_encrypted_or_stay_here(void **state)
+{
+    (void)state;
+    static const struct str good[] = { STR("https://slurm.example:6820"), STR("http://127.0.0.1:6820"), STR("http://localhost:1"),
+                                       STR("http://[::1]:6820"), STR("unix:/run/slurmrestd/s") };
+    static const struct str bad[] = { STR("http://slurm.example"), STR("http://127.0.0.1.example"), STR("unix:s"), STR("ftp://x"),
+                                      STR(""), STR("https://a/b"), STR("http://127.0.0.1:1/x"), STR("https://") };
+    const char *why;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        assert_true(engine_address_check(good[i], &why));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(engine_address_check(bad[i], &why));
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    arena = arena_new((size_t)64 << 20);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    arena_free(arena);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_are_read_as_they_were_made),
+        cmocka_unit_test(what_differs_is_named_and_more_than_asked_is_not),
+        cmocka_unit_test(addresses_are_encrypted_or_stay_here),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
