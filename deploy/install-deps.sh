@@ -4,9 +4,10 @@
 #
 #   deploy/install-deps.sh [--build] [--run] [--console] [--test] [--package] [--torch] [--s3] [--ha] [--all] [--list]
 #
-# --build  compiler and libraries of the programs    --run   what the daemons need at run time (PostgreSQL, Redis)
+# --build  compiler, linker and libraries of the programs and of the tests in C
+# --run    what the daemons need at run time (PostgreSQL, Redis)
 # --console  Node, which builds the web console and is not needed to run it
-# --test   what tests/run.sh and the benches need beyond these: clang, cmocka, Python, psql, wrk, Node, Chromium
+# --test   what tests/run.sh and the benches need beyond these: psql, ctags, wrk, Node, Chromium
 # --torch    PyTorch with OpenBLAS, which reads model files, and scikit-learn, beside whose trees ours are judged, in the full
 #            tier of the tests (1 GB); not part of --all
 # --package  what makes Debian packages and tries them in a tree of their own, and promtool; not part of --all
@@ -22,11 +23,12 @@ set -euo pipefail
 
 # shellcheck disable=SC2034
 packages_build=(build-essential gcc clang cmake ninja-build pkg-config git libmicrohttpd-dev libgnutls28-dev libssl-dev libpq-dev
-    libhiredis-dev libjansson-dev libjwt-dev libargon2-dev libcurl4-openssl-dev libp11-kit-dev zlib1g-dev libzstd-dev)
+    libhiredis-dev libjansson-dev libjwt-dev libargon2-dev libcurl4-openssl-dev libp11-kit-dev zlib1g-dev libzstd-dev
+    libcmocka-dev mold python3)
 # shellcheck disable=SC2034
 packages_run=(postgresql-15 redis-server ca-certificates softhsm2 bubblewrap)
 # shellcheck disable=SC2034
-packages_test=(libcmocka-dev libclang-rt-14-dev llvm python3 perl openssl curl postgresql-client-15 wrk universal-ctags
+packages_test=(libclang-rt-14-dev llvm perl openssl curl postgresql-client-15 wrk universal-ctags
     chromium zsh fish python3-onnx busybox-static)
 # shellcheck disable=SC2034
 packages_console=()
@@ -46,7 +48,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 say() { printf 'install-deps: %s\n' "$*"; }
 die() { printf 'install-deps: %s\n' "$2" >&2; exit "$1"; }
-usage() { sed -n '3,15s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '3,16s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 
 want=() groups=() list=0
 for arg in "$@"; do
