@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "core/base/assert.h"
+#include "core/base/library.h"
 #include "core/base/log.h"
 
 struct nvml_memory {
@@ -28,10 +29,7 @@ struct nvml {
 #undef CALL
 };
 
-static const struct {
-    const char *symbol;
-    size_t at;
-} calls[] = {
+static const struct library_call calls[] = {
 #define CALL(name, symbol, arguments) { symbol, offsetof(struct nvml, name) },
 #include "workers/agent/nvml.def"
 #undef CALL
@@ -39,15 +37,8 @@ static const struct {
 
 static enum errc open_library(struct nvml *n, const char *path, struct err *e)
 {
-    n->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!n->library)
-        return FAIL(e, UNAVAILABLE, "%s is not there", path);
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        void *f = dlsym(n->library, calls[i].symbol);
-        if (!f)
-            return FAIL(e, UNAVAILABLE, "%s has no %s", path, calls[i].symbol);
-        memcpy((char *)n + calls[i].at, &f, sizeof f);
-    }
+    TRY(library_open(path, "NVML", &n->library, e));
+    TRY(library_fill(n->library, path, calls, sizeof calls / sizeof *calls, n, e));
     int code = n->begin();
     return code ? FAIL(e, UNAVAILABLE, "%s does not begin (%d): is the driver loaded?", path, code) : ERR_OK;
 }

@@ -13,7 +13,8 @@ struct product_library {
     /* setting: "auto", a path, or "off" (or NULL, ""). is_timed: of the ways that the library names for a shape the fastest is
      * found out, once; else its first is taken. ret: a line for a log, or empty. false: own kernels. */
     bool (*use)(struct backend_ctx *c, const char *setting, bool is_timed, char *ret, size_t size);
-    /* What a log should know since the last call, or NULL: a product that was refused (the first alone). */
+    /* What a log should know since the last call, or NULL: a product that was refused (the first alone), no room for more kinds
+     * of products (once). */
     const char *(*news)(struct backend_ctx *c);
     /* The ways that were chosen, as one line of text, added; nothing where there are none. */
     void (*keep)(const struct backend_ctx *c, struct buf *ret);

@@ -57,6 +57,7 @@ struct engine {
 };
 
 /* Products by a library where the task names one (engine_library.c): on the open context, before anything runs. */
+enum { WAYS_TEXT_MAX = 512 * 1024 };      /* bytes of the ways that a checkpoint has */
 void engine_library_use(struct engine *g);
 void engine_library_tell(struct engine *g);                     /* what it refused, once, to the log */
 struct str engine_library_ways(const struct engine *g, struct arena *a);        /* what it chose, for a checkpoint */

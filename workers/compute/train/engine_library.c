@@ -3,13 +3,12 @@
  * from them, so that a run that goes on has the bits of one that was never stopped.
  *
  * Alone, ways are timed. Of several ranks each would time its own, and a checkpoint has one set of them: ranks take the first way
- * that the library names, which is the same on equal cards. */
+ * that the library names, which is the same on equal cards, and rank 0's are kept. What a checkpoint has is taken up by all ranks
+ * (engine_state.c). */
 #include "workers/compute/train/engine_int.h"
 #include "workers/compute/kernels/product_library.h"
 
 #include <stdio.h>
-
-enum { WAYS_TEXT = 512 * 1024 };
 
 static const struct product_library *library_of(const struct engine *g)
 {
@@ -39,8 +38,8 @@ void engine_library_tell(struct engine *g)
 
 struct str engine_library_ways(const struct engine *g, struct arena *a)
 {
-    struct buf b = BUF(WAYS_TEXT);
-    if (library_of(g) && !g->comm)
+    struct buf b = BUF(WAYS_TEXT_MAX);
+    if (library_of(g))
         library_of(g)->keep(g->ctx, &b);
     struct str ret = b.len ? str_dup(a, buf_str(&b)) : STR_NULL;
     buf_release(&b);

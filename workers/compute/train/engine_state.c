@@ -47,6 +47,8 @@ static struct str run_digest(struct engine *g)
                g->job->data->shape.outputs, g->job->backend->name, FALAJ_VERSION);
     if (s->max_joules)
         buf_printf(&b, "%lld J ", (long long)s->max_joules);
+    if (s->tensor_ranks > 1)            /* their number cuts sums; that of ranks that share batches does not */
+        buf_printf(&b, "%lld T ", (long long)s->tensor_ranks);
     buf_add_c(&b, g->net->spec.is_bf16 ? "bf16 " : "");
     buf_add_str(&b, g->job->dataset_digest);
     if (g->job->start) {
@@ -195,6 +197,7 @@ struct taking {
     struct engine *g;
     struct arena *arena;                /* of ranks */
     float *set[SETS_MAX];               /* of ranks */
+    struct str ways;                    /* of ranks: of the products (engine_library.c) */
 };
 
 static enum region set_region(int i)
@@ -227,7 +230,11 @@ static enum errc take(void *ctx, struct arena *a, const struct ckpt *k, struct e
     }
     if (g->best && c.best.epoch > 0)
         TRY(model_file_read(&k->file, g->net, "best.", g->best, e));
-    engine_library_bind(g, st_meta(&k->file, "products"));
+    const struct str ways = st_meta(&k->file, "products");
+    if (g->comm)
+        t->ways = str_dup(t->arena, ways);
+    else
+        engine_library_bind(g, ways);
     g->at = c;
     g->is_due = false;
     return ERR_OK;
@@ -240,6 +247,22 @@ static void on_line(void *ctx, const char *line)
         g->obs->on_log(g->obs->ctx, line);
 }
 
+/* The same ways on each rank: a sum that one of them cuts otherwise would be no one's model. */
+static enum errc share_ways(struct engine *g, const struct taking *t, struct err *e)
+{
+    size_t n = g->comm->rank ? 0 : t->ways.len;
+    TRY(g->comm->ops->broadcast(g->comm, "count of ways", &n, sizeof n, e));
+    if (n > WAYS_TEXT_MAX)
+        return FAIL(e, DAMAGED, "rank 0 took up %zu bytes of ways of products; %d are the most", n, (int)WAYS_TEXT_MAX);
+    char *text = arena_alloc(t->arena, n + 1);
+    if (!g->comm->rank && n)
+        memcpy(text, t->ways.ptr, n);
+    if (n)
+        TRY(g->comm->ops->broadcast(g->comm, "ways", text, n, e));
+    engine_library_bind(g, str_n(text, n));
+    return ERR_OK;
+}
+
 /* What rank 0 took up to all ranks. */
 static enum errc share(struct engine *g, const struct taking *t, bool *found, struct err *e)
 {
@@ -249,6 +272,7 @@ static enum errc share(struct engine *g, const struct taking *t, bool *found, st
         return ERR_OK;
     TRY(o->broadcast(g->comm, "place", &g->at, sizeof g->at, e));
     g->is_due = false;
+    TRY(share_ways(g, t, e));
     for (int i = 0; i <= moments_of(g); i++) {
         float *host = !g->comm->rank ? t->set[i] : engine_is_split(g) ? g->whole : g->host;
         TRY(o->broadcast(g->comm, i ? moment_name[i - 1] : "parameters", host, 4 * g->net->whole, e));

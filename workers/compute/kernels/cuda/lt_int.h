@@ -49,7 +49,7 @@ struct lt {
     gpu_ptr room;
     char name[96];                      /* library, version and card: what a kept way is bound to */
     char news[LT_NEWS];
-    bool has_news, was_told;
+    bool has_news, was_told, was_told_full;
     size_t count;
     struct lt_entry of[LT_ENTRIES_MAX];
 };

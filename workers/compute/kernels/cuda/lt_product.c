@@ -28,6 +28,16 @@ static void tell(struct lt *l, const struct lt_entry *n, const char *what, int s
              (unsigned long long)k[KIND_K], (unsigned long long)k[KIND_END], status);
 }
 
+/* Said once, when nothing else waits to be said: until then it is met again. */
+static void tell_full(struct lt *l)
+{
+    if (l->was_told_full || l->has_news)
+        return;
+    l->was_told_full = l->has_news = true;
+    snprintf(l->news, sizeof l->news, "cuBLASLt has ways for %d kinds of products, which is all that are kept: own kernels make "
+             "those of any other kind", (int)LT_ENTRIES_MAX);
+}
+
 static int type_of(const struct lt_kind *k, int i)
 {
     return (int)(k->of[KIND_TYPES] >> 8 * i & 0xff);
@@ -254,6 +264,8 @@ bool lt_do(struct backend_ctx *c, const struct lt_product *p)
     if (c->failed || (n && n->state == LT_REFUSED))
         return false;
     if (!n || n->state == LT_KEPT) {
+        if (!n && l->count == LT_ENTRIES_MAX)
+            tell_full(l);
         if (c->capture || (!n && l->count == LT_ENTRIES_MAX))
             return false;
         if (!n)

@@ -5,8 +5,8 @@
  * as long as an exchange of some megabytes takes, then 20,000 times a second. */
 #include "workers/compute/kernels/cuda/nccl.h"
 #include "core/base/clock.h"
+#include "core/base/library.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -20,10 +20,7 @@ struct card_link {
     void *comm;                 /* NULL: given up */
 };
 
-static const struct {
-    const char *symbol;
-    size_t at;
-} calls[] = {
+static const struct library_call calls[] = {
 #define CALL(name, symbol, arguments) { symbol, offsetof(struct nccl, name) },
 #include "workers/compute/kernels/cuda/nccl.def"
 #undef CALL
@@ -33,15 +30,11 @@ static const struct {
 enum errc nccl_open(const char *path, struct nccl *ret, struct err *e)
 {
     struct nccl d = { 0 };
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-        return FAIL(e, UNAVAILABLE, "this machine has no NCCL (%s)", path);
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        void *f = dlsym(library, calls[i].symbol);
-        if (!f)
-            return FAIL(e, UNAVAILABLE, "%s has no %s; NCCL 2.14 or later is needed", path, calls[i].symbol);
-        memcpy((char *)&d + calls[i].at, &f, sizeof f);
-    }
+    struct err why;
+    void *library;
+    TRY(library_open(path, "NCCL", &library, e));
+    if (library_fill(library, path, calls, sizeof calls / sizeof *calls, &d, &why) != ERR_OK)
+        return FAIL(e, UNAVAILABLE, "%.180s; NCCL 2.14 or later is needed", why.msg);
     *ret = d;
     return ERR_OK;
 }

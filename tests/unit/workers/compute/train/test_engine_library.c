@@ -5,9 +5,11 @@
 
 #include "workers/compute/kernels/product_library.h"
 
+#define KEPT "9.1 some card;1 2 3"
 static struct {
     int uses, news;
-    bool is_timed, is_of_another_card;
+    _Atomic int bound_same;                     /* ranks that were given what was kept */
+    bool is_timed, is_of_another_card, is_shared;       /* shared: ranks are threads */
     char setting[32], bound[64], log[2048];
 } seen;
 
@@ -30,13 +32,16 @@ static const char *news(struct backend_ctx *c)
 static void keep(const struct backend_ctx *c, struct buf *ret)
 {
     assert_non_null(c);
-    buf_add_c(ret, "9.1 some card;1 2 3");
+    buf_add_c(ret, KEPT);
 }
 
 static bool bind(struct backend_ctx *c, struct str text)
 {
     assert_non_null(c);
-    snprintf(seen.bound, sizeof seen.bound, "%.*s", STR_ARG(text));
+    if (str_eq_c(text, KEPT))
+        seen.bound_same++;
+    if (!seen.is_shared)
+        snprintf(seen.bound, sizeof seen.bound, "%.*s", STR_ARG(text));
     return !seen.is_of_another_card;
 }
 
@@ -48,7 +53,7 @@ static void on_line(void *ctx, const char *line)
 }
 
 /* Steps until stop_at, from the store's checkpoint where there is one. */
-static void run(const char *setting, const struct ckpt_store *store, int64_t stop_at)
+static void run_on_ranks(const char *setting, const struct ckpt_store *store, int64_t stop_at, int ranks)
 {
     static const struct product_library library = { use, news, keep, bind };
     struct backend be = *kit_backend();
@@ -63,12 +68,37 @@ static void run(const char *setting, const struct ckpt_store *store, int64_t sto
     memset(seen.log, 0, sizeof seen.log);
     seen.uses = seen.news = 0;
     s.epochs = 1;
+    s.accumulate = 2;
+    s.ranks = ranks;
     assert_int_equal(train_data_rows(a, digits, &schema, &s, &d, &e), ERR_OK);
     const struct train_task job = { .spec = &s, .data = &d, .backend = &be, .clock = &clock_system,
                                     .dataset_digest = STR("sha256:test"), .store = store, .library = setting };
     if (train_run(a, &job, &o, &r, &e) != ERR_OK)
         fail_msg("%s", e.msg);
     train_result_release(&r);
+}
+
+static void run(const char *setting, const struct ckpt_store *store, int64_t stop_at)
+{
+    run_on_ranks(setting, store, stop_at, 1);
+}
+
+/* One rank kept them, two go on: both use them, and what they keep in turn has them, too. */
+static void test_ranks_have_the_same(void **st)
+{
+    (void)st;
+    struct kit_store kept;
+    const struct ckpt_store *store = kit_store_init(&kept);
+    seen.is_of_another_card = false;
+    run("auto", store, 5);
+    seen.is_shared = true;
+    for (int64_t stop = 9; stop <= 12; stop += 3) {
+        seen.bound_same = 0;
+        run_on_ranks("auto", store, stop, 2);
+        assert_int_equal(seen.bound_same, 2);
+    }
+    seen.is_shared = false;
+    kit_store_release(&kept);
 }
 
 static void test_named_and_kept(void **st)
@@ -100,6 +130,6 @@ static void test_named_and_kept(void **st)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_named_and_kept) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_named_and_kept), cmocka_unit_test(test_ranks_have_the_same) };
     return cmocka_run_group_tests(tests, load_digits, drop_digits);
 }

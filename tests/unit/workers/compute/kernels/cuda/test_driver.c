@@ -34,7 +34,8 @@ static void test_no_driver(void **st)
     struct gpu_driver d;
     struct err e;
     assert_int_equal(gpu_driver_open("libcuda-of-nobody.so.1", &d, &e), ERR_UNAVAILABLE);
-    assert_string_equal(e.msg, "this machine has no GPU driver (libcuda-of-nobody.so.1)");
+    assert_string_equal(e.msg, "this machine has no GPU driver (libcuda-of-nobody.so.1: "
+                        "cannot open shared object file: No such file or directory)");
     assert_int_equal(gpu_driver_open("libm.so.6", &d, &e), ERR_UNAVAILABLE);
     assert_string_equal(e.msg, "the GPU driver libm.so.6 has no cuInit; a newer driver is needed");
 }

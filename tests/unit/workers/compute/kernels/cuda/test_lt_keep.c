@@ -103,9 +103,36 @@ static void test_no_text(void **st)
     buf_release(&none);
 }
 
+/* As many kinds as there is room for: the next one is an own kernel's, and the log learns that once. */
+static void test_full(void **st)
+{
+    (void)st;
+    emu_lt_reset();
+    struct backend_ctx *c = kit_lt(true);
+    multiply(c, 0);
+    while (c->lt->count < LT_ENTRIES_MAX) {
+        struct lt_entry *n = &c->lt->of[c->lt->count];
+        *n = (struct lt_entry){ .state = LT_REFUSED };
+        n->kind.of[KIND_M] = 1000 + c->lt->count++;
+    }
+    multiply(c, 0);
+    assert_null(emu_library.news(c));
+    emu_lt.asks = 0;
+    multiply(c, OP_ACCUMULATE);
+    const char *said = emu_library.news(c);
+    assert_non_null(said);
+    assert_string_equal(said, "cuBLASLt has ways for 512 kinds of products, which is all that are kept: own kernels make those "
+                        "of any other kind");
+    multiply(c, OP_ACCUMULATE);
+    assert_null(emu_library.news(c));
+    assert_int_equal(emu_lt.asks, 0);
+    kit_close(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_bound), cmocka_unit_test(test_another_library),
-                                        cmocka_unit_test(test_no_such_way), cmocka_unit_test(test_no_text) };
+                                        cmocka_unit_test(test_no_such_way), cmocka_unit_test(test_no_text),
+                                        cmocka_unit_test(test_full) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

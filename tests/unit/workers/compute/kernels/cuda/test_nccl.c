@@ -10,7 +10,8 @@ static void test_no_library(void **st)
     struct err e;
     (void)st;
     assert_int_equal(nccl_open("libnccl-of-nobody.so.2", &lib, &e), ERR_UNAVAILABLE);
-    assert_string_equal(e.msg, "this machine has no NCCL (libnccl-of-nobody.so.2)");
+    assert_string_equal(e.msg, "this machine has no NCCL (libnccl-of-nobody.so.2: "
+                        "cannot open shared object file: No such file or directory)");
     assert_int_equal(nccl_open("libm.so.6", &lib, &e), ERR_UNAVAILABLE);
     assert_string_equal(e.msg, "libm.so.6 has no ncclGetVersion; NCCL 2.14 or later is needed");
 }
