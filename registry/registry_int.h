@@ -22,8 +22,8 @@ extern const struct stmt content_delete_stmt;
 extern const struct stmt transfer_insert_stmt, transfer_get_stmt, transfer_list_stmt;
 extern const struct stmt worker_keys_stmt, worker_input_stmt, worker_output_find_stmt, worker_output_insert_stmt, worker_output_get_stmt,
     worker_output_store_stmt, orphan_known_stmt;
-extern const struct stmt checkpoint_insert_stmt, checkpoint_keep_stmt, checkpoint_book_stmt, checkpoint_drop_stmt,
-    checkpoint_sweep_stmt, checkpoint_list_stmt;
+extern const struct stmt checkpoint_insert_stmt, checkpoint_keep_stmt, checkpoint_further_stmt, checkpoint_book_stmt,
+    checkpoint_drop_stmt, checkpoint_sweep_stmt, checkpoint_list_stmt;
 extern const struct stmt upload_turn_stmt, upload_open_stmt, upload_insert_stmt, upload_get_stmt, upload_lock_stmt, upload_list_stmt, upload_grow_stmt,
     upload_part_insert_stmt, upload_part_at_stmt, upload_parts_stmt, upload_parts_end_stmt, upload_claim_stmt, upload_resume_stmt, upload_progress_stmt, upload_complete_stmt, upload_unclaim_stmt,
     upload_delete_stmt, upload_due_stmt;

@@ -20,6 +20,12 @@ CREATE FUNCTION public.array_wait_put(tenants uuid[], jobs uuid[], arrays uuid[]
     -- the body: migrations
 ALTER FUNCTION public.array_wait_put(tenants uuid[], jobs uuid[], arrays uuid[], types text[]) OWNER TO falaj_system;
 
+-- Name: attempt_further(uuid, uuid, bigint, bigint); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.attempt_further(t uuid, j uuid, f bigint, s bigint) RETURNS bigint
+    LANGUAGE sql
+    -- the body: migrations
+ALTER FUNCTION public.attempt_further(t uuid, j uuid, f bigint, s bigint) OWNER TO falaj_owner;
+
 -- Name: attempt_members(); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.attempt_members() RETURNS trigger
     LANGUAGE plpgsql
@@ -1317,6 +1323,7 @@ CREATE TABLE public.attempt (
     nodes bigint DEFAULT 1 NOT NULL,
     cpu_mj bigint,
     gpu_mj bigint,
+    got_further boolean DEFAULT false NOT NULL,
     CONSTRAINT attempt_check2 CHECK (((evict_until IS NULL) = (evict_for IS NULL))),
     CONSTRAINT attempt_cpu_mj_check CHECK ((cpu_mj >= 0)),
     CONSTRAINT attempt_evict_why_check CHECK ((length(evict_why) <= 200)),
@@ -1351,6 +1358,9 @@ COMMENT ON COLUMN public.attempt.cpu_mj IS 'Millijoules of its processors, measu
 
 -- Name: COLUMN attempt.gpu_mj; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON COLUMN public.attempt.gpu_mj IS 'Millijoules of its GPUs, measured; NULL: not measured, or it had none';
+
+-- Name: COLUMN attempt.got_further; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.attempt.got_further IS 'It kept a checkpoint of a later step than any attempt before it (attempt_further)';
 
 -- Name: attempt_member; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.attempt_member (
@@ -7152,6 +7162,9 @@ GRANT USAGE ON SCHEMA public TO falaj_retention;
 REVOKE ALL ON FUNCTION public.array_wait_put(tenants uuid[], jobs uuid[], arrays uuid[], types text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.array_wait_put(tenants uuid[], jobs uuid[], arrays uuid[], types text[]) TO falaj_app;
 GRANT ALL ON FUNCTION public.array_wait_put(tenants uuid[], jobs uuid[], arrays uuid[], types text[]) TO falaj_scheduler;
+
+-- Name: FUNCTION attempt_further(t uuid, j uuid, f bigint, s bigint); Type: ACL; Schema: public; Owner: falaj_owner
+GRANT ALL ON FUNCTION public.attempt_further(t uuid, j uuid, f bigint, s bigint) TO falaj_worker_api;
 
 -- Name: FUNCTION audit_cluster(); Type: ACL; Schema: public; Owner: falaj_owner
 REVOKE ALL ON FUNCTION public.audit_cluster() FROM PUBLIC;

@@ -19,6 +19,8 @@ struct ckpt_made { bool is_first; };
 SCHEMA_OF(ckpt_made, "A checkpoint begun", FIELD(ckpt_made, is_first, 0, .doc = "The first of its attempt"));
 struct ckpt_book { struct str full; };
 SCHEMA_OF(ckpt_book, "How it was booked", FIELD(ckpt_book, full, 0, .doc = "The quota without room; absent: it was booked"));
+struct ckpt_further { int64_t noted; };
+SCHEMA_OF(ckpt_further, "Whether its attempt got further by it", FIELD(ckpt_further, noted, 0, .doc = "1: it did, and is noted"));
 struct ckpt_kept { int64_t stored_bytes; };
 SCHEMA_OF(ckpt_kept, "A checkpoint kept", FIELD(ckpt_kept, stored_bytes, 0, .doc = "Its stored size"));
 
@@ -47,6 +49,9 @@ const struct stmt checkpoint_keep_stmt = { .name = "checkpoint_keep", .params = 
     "   WHERE tenant_id = $1 AND job_id = $2 AND fence = $3 AND object_id = $4 AND whole_at IS NULL RETURNING object_id)\n"
     "UPDATE object SET state = 'COMMITTED' FROM c\n"
     " WHERE object.tenant_id = $1 AND object.object_id = c.object_id RETURNING object.stored_bytes" };
+const struct stmt checkpoint_further_stmt = { .name = "checkpoint_further", .params = "uuii", .row = &ckpt_further_schema,
+                                              .card = CARD_ONE, .sql =
+    "SELECT attempt_further($1, $2, $3, $4) AS noted" };
 const struct stmt checkpoint_book_stmt = { .name = "checkpoint_book", .params = "ui", .row = &ckpt_book_schema, .card = CARD_ONE,
                                           .sql =
     "SELECT checkpoint_book($1, $2) AS \"full\"" };
@@ -126,6 +131,7 @@ enum errc worker_checkpoint_keep(struct work *w, const struct worker_lease *l, s
     struct output_file f;
     struct ckpt_kept kept;
     struct ckpt_book book;
+    struct ckpt_further further;
     bool is_new = false;
     TRY(worker_output_find(w, l, object_id, &f, e));
     if (!f.stored_sha256.data.len || !str_eq_c(f.kind, "checkpoint"))
@@ -134,6 +140,8 @@ enum errc worker_checkpoint_keep(struct work *w, const struct worker_lease *l, s
                                                     A_I64(step)), &kept, &is_new, e));
     if (!is_new)
         return ERR_OK;
+    TRY(db_one(w->tx, &checkpoint_further_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(l->job_id), A_I64(l->fence), A_I64(step)),
+               &further, e));
     TRY(drop(w, l->job_id, l->fence, e));
     TRY(db_one(w->tx, &checkpoint_book_stmt, ARGS(A_UUID(w->tenant_id), A_I64(kept.stored_bytes)), &book, e));
     return book.full.len ? FAIL(e, QUOTA, "The quota of %.*s has no room for a checkpoint of %ld bytes", STR_ARG(book.full),

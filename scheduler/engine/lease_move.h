@@ -24,19 +24,25 @@ struct overdue {
     struct uuid tenant_id, attempt_id, job_id, node_id;
     int64_t fence;
     struct str zone, job_state, kind, why;      /* why: lease, node, boot, quarantine, cancel, runtime, evict, member, start */
-    int64_t max_attempts, requeue_count, slots, gpus;
+    int64_t max_attempts;               /* of attempts that count, and all that do not */
+    int64_t requeue_count;              /* 0 where it got further: the next attempt does not wait as if it had failed again */
+    int64_t slots, gpus;
     bool cancel_requested;
 };
 extern const struct schema overdue_schema;
-/* It was given in advance and went back before its machine had it (lease_back.c): it does not count against the job either. */
-#define ATTEMPT_UNSTARTED(a_) "(" a_ ".state = 'LEASE_RETURNED' AND " a_ ".taken_at IS NULL)"
 /* It was sent away: it said so at its end, or was fenced when it did not end. Such an attempt does not count against the job. */
 #define ATTEMPT_MADE_ROOM(a_) "(" a_ ".state = 'PREEMPTED' OR (" a_ ".state = 'FENCED' AND " a_ ".evict_until IS NOT NULL))"
+/* No failure: it made room, or its machine gave it back, also before it had it (lease_back.c). */
+#define ATTEMPT_NO_LOSS(a_) "(" a_ ".state = 'LEASE_RETURNED' OR " ATTEMPT_MADE_ROOM(a_) ")"
+/* It was lost, and got its job further (ADR 0140). So many of a job do not count; max_attempts 1 is one attempt all the same. */
+#define ATTEMPT_LOST_FURTHER(a_) "(" a_ ".got_further AND j.max_attempts > 1 AND NOT " ATTEMPT_NO_LOSS(a_) ")"
+#define ATTEMPTS_FURTHER_FREE "100"
 #define OVERDUE_COLUMNS(why_)                                                                                              \
     "a.tenant_id, a.attempt_id, a.job_id, a.node_id, a.fence, n.zone, j.state AS job_state, j.kind, " why_ " AS why, "      \
-    "j.max_attempts + (SELECT count(*) FROM attempt p WHERE p.tenant_id = a.tenant_id AND p.job_id = a.job_id "             \
-    "AND (" ATTEMPT_MADE_ROOM("p") " OR " ATTEMPT_UNSTARTED("p") ")) AS max_attempts, "                                     \
-    "j.requeue_count, j.cancel_requested, a.slots, a.gpus"
+    "j.max_attempts + (SELECT count(*) FILTER (WHERE " ATTEMPT_NO_LOSS("p") ") + least(" ATTEMPTS_FURTHER_FREE ", "         \
+    "count(*) FILTER (WHERE " ATTEMPT_LOST_FURTHER("p") ")) FROM attempt p "                                                \
+    "WHERE p.tenant_id = a.tenant_id AND p.job_id = a.job_id) AS max_attempts, "                                            \
+    "CASE WHEN a.got_further THEN 0 ELSE j.requeue_count END AS requeue_count, j.cancel_requested, a.slots, a.gpus"
 
 struct expiry_counts {
     int64_t expired, requeued, failed, cancelled;

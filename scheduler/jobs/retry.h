@@ -40,8 +40,8 @@ struct retry_facts {
     enum retry_cause cause;
     struct uuid attempt_id;
     int64_t failures;                   /* attempts of the job that failed before, whatever the cause */
-    int64_t fence, max_attempts;        /* this attempt's number; how many may be, those that made room beside them */
-    int64_t requeue_count;
+    int64_t fence, max_attempts;        /* this attempt's number; how many may be, beside those that do not count */
+    int64_t requeue_count;              /* returns that its pause is counted by */
     bool stays;                         /* the job has no end of its own: it is tried for ever where machines fail */
 };
 struct retry_verdict {

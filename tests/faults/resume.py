@@ -151,7 +151,7 @@ def main():
     ap.add_argument("--seed", type=int, default=int(time.time()))
     a = ap.parse_args()
     random.seed(a.seed)
-    p = Platform({"FALAJ_SCHEDULER_LEASE_MS": "4000", "FALAJ_WORKER_HEARTBEAT_MS": "1000",
+    p = Platform({"FALAJ_SCHEDULER_LEASE_MS": "15000", "FALAJ_WORKER_HEARTBEAT_MS": "1000",
                   "FALAJ_WORKER_CHECKPOINT_GAP_MS": "0"})
     folder = os.path.join(p.ready["data_dir"], "worker")
     p.lease_dirs = [d.path for d in os.scandir(folder) if d.is_dir()]

@@ -100,6 +100,21 @@ static void test_the_two_newest_stay(void **state)
                             " ON c.object_id = i.object_id WHERE i.place = 1", 40);
 }
 
+/* Noted of an attempt once, at the first step that none before it had reached. */
+static void test_an_attempt_that_got_further_is_noted(void **state)
+{
+    (void)state;
+    expect("SELECT count(*) FROM attempt WHERE got_further", 1);
+    expect("SELECT attempt_further(tenant_id, job_id, 1, 90) FROM job", 0);
+    pg_harness_exec(pg, DB, "UPDATE attempt SET got_further = false, fence = 2");
+    expect("SELECT attempt_further(tenant_id, job_id, 2, 40) FROM job", 0);
+    expect("SELECT attempt_further(tenant_id, job_id, 1, 90) FROM job", 0);     /* of no attempt that lives */
+    expect("SELECT count(*) FROM attempt WHERE got_further", 0);
+    expect("SELECT attempt_further(tenant_id, job_id, 2, 41) FROM job", 1);
+    expect("SELECT count(*) FROM attempt WHERE got_further", 1);
+    pg_harness_exec(pg, DB, "UPDATE attempt SET fence = 1");
+}
+
 static void test_half_of_one_never_counts(void **state)
 {
     (void)state;
@@ -175,7 +190,8 @@ static void test_none_outlives_its_job(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_two_newest_stay), cmocka_unit_test(test_half_of_one_never_counts),
+        cmocka_unit_test(test_the_two_newest_stay), cmocka_unit_test(test_an_attempt_that_got_further_is_noted),
+        cmocka_unit_test(test_half_of_one_never_counts),
         cmocka_unit_test(test_an_older_fence_neither_writes_nor_keeps),
             cmocka_unit_test(test_a_tenant_without_room_keeps_what_it_has),
         cmocka_unit_test(test_none_outlives_its_job),

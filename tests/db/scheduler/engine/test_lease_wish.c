@@ -99,6 +99,39 @@ static void a_lost_machine_counts_against_its_own_number(void **state)
     fixture_check(&f);
 }
 
+/* Three lost machines end it. What its machine gave back is no loss, and neither is an attempt that got further than others. */
+static void losses_that_got_further_do_not_count(void **state)
+{
+    (void)state;
+    const struct uuid id = job_with(NULL);
+    for (int i = 0; i < 8; i++) {
+        const bool is_back = i % 2, got_further = i == 0 || i == 4;     /* lost are 0, 2, 4 and 6 */
+        const struct lease_grant g = run();
+        fixture_exec(&f, "UPDATE attempt SET got_further = %s WHERE live", got_further ? "true" : "false");
+        if (is_back) {
+            assert_int_equal(tell(&f, &m, &g, 1, LE_RETURN, NULL), 1);
+        } else {
+            fixture_exec(&f, "UPDATE attempt SET lease_until = 'epoch' WHERE live");
+            reap(&f);
+        }
+        assert_string_equal(state_of(&f, id), "PENDING");
+        if (got_further)                /* it begins again soon, however often it came back */
+            assert_int_equal(of_job(id, "(not_before < clock_timestamp() + interval '2 s')::int"), 1);
+    }
+    (void)run();
+    fixture_exec(&f, "UPDATE attempt SET lease_until = 'epoch' WHERE live");
+    reap(&f);
+    assert_string_equal(state_of(&f, id), "NODE_FAIL");                 /* the third that counts, of nine */
+    assert_int_equal(of_job(id, "fence"), 9);
+    const struct uuid once = job_with(NULL);
+    fixture_exec(&f, "UPDATE job SET max_attempts = 1 WHERE queued");
+    (void)run();
+    fixture_exec(&f, "UPDATE attempt SET got_further = true, lease_until = 'epoch' WHERE live");
+    reap(&f);
+    assert_string_equal(state_of(&f, once), "NODE_FAIL");               /* who wants one attempt gets one */
+    fixture_check(&f);
+}
+
 static void a_job_that_says_nothing_fails_as_ever(void **state)
 {
     (void)state;
@@ -141,6 +174,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(listed_causes_are_tried_again_until_they_are_spent, NULL, wipe),
         cmocka_unit_test_setup_teardown(a_cause_that_is_not_listed_ends_it_at_once, NULL, wipe),
         cmocka_unit_test_setup_teardown(a_lost_machine_counts_against_its_own_number, NULL, wipe),
+        cmocka_unit_test_setup_teardown(losses_that_got_further_do_not_count, NULL, wipe),
         cmocka_unit_test_setup_teardown(a_job_that_says_nothing_fails_as_ever, NULL, wipe),
         cmocka_unit_test_setup_teardown(a_cancel_is_stronger, NULL, wipe),
         cmocka_unit_test_setup_teardown(one_of_a_batch_is_tried_again_and_its_neighbours_are_not, NULL, wipe) };
