@@ -3,7 +3,7 @@
 # Kernel variants: each file with its own instruction set, optimised in every build type (a debug build trains, too).
 set(compute_dir ${CMAKE_CURRENT_LIST_DIR}/compute)
 file(GLOB compute_sources CONFIGURE_DEPENDS ${compute_dir}/*.c ${compute_dir}/kernels/*.c ${compute_dir}/graph/*.c ${compute_dir}/train/*.c ${compute_dir}/infer/*.c ${compute_dir}/text/*.c ${compute_dir}/onnx/*.c
-  ${compute_dir}/optimise/*.c ${compute_dir}/kernels/cuda/*.c)
+  ${compute_dir}/optimise/*.c ${compute_dir}/ort/*.c ${compute_dir}/kernels/cuda/*.c)
 falaj_cuda_images(cuda_images)
 list(APPEND compute_sources ${cuda_images})
 set(compute_fast -O3 -fno-math-errno -fno-trapping-math -ffp-contract=fast)

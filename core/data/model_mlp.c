@@ -2,6 +2,7 @@
 /* model_mlp.c - the chain of shapes, layer by layer until a name is missing; then nothing may be left over. */
 #include "core/data/model_mlp.h"
 #include "core/data/model_graph.h"
+#include "core/data/model_onnx.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -97,6 +98,20 @@ enum errc model_mlp_check(const struct st_file *f, struct model_mlp *ret, struct
 
 /* --- piece by piece --- */
 
+static enum errc end_header(struct model_stream *s)
+{
+    s->inputs = sig_count(&s->sig->inputs[0], 1);
+    s->outputs = sig_count(&s->sig->outputs[0], 1);
+    s->has_header = true;
+    return ERR_OK;
+}
+
+static enum errc check_onnx(struct model_stream *s, struct err *e)
+{
+    TRY(model_onnx_check(s->arena, &s->file, s->sig, e));
+    return end_header(s);
+}
+
 static enum errc check_graph(struct model_stream *s, struct err *e)
 {
     const struct st_file *f = &s->file;
@@ -105,10 +120,7 @@ static enum errc check_graph(struct model_stream *s, struct err *e)
         if (f->tensors[i].dtype != ST_F32 && f->tensors[i].dtype != ST_BF16 && f->tensors[i].dtype != ST_I8)
             return FAIL(e, BAD_DATA, "tensor \"%.*s\" is %s; the tensors of a registered model are F32, BF16 or I8",
                         STR_ARG(f->tensors[i].name), st_dtype_name(f->tensors[i].dtype));
-    s->inputs = sig_count(&s->sig->inputs[0], 1);
-    s->outputs = sig_count(&s->sig->outputs[0], 1);
-    s->has_header = true;
-    return ERR_OK;
+    return end_header(s);
 }
 
 static enum errc read_header(struct model_stream *s, struct err *e)
@@ -118,6 +130,8 @@ static enum errc read_header(struct model_stream *s, struct err *e)
     if (!s->sig)
         return FAIL(e, LIMIT, "the model file's header does not fit in memory");
     TRY(st_parse_header(s->arena, buf_str(&s->header), s->size_bytes, &s->file, e));
+    if (model_onnx_is(&s->file))
+        return check_onnx(s, e);
     if (model_graph_is(&s->file))
         return check_graph(s, e);
     TRY(check_shapes(&s->file, &s->mlp, &has_input, e));
@@ -150,7 +164,7 @@ static enum errc check_number(const struct model_stream *s, uint64_t at, const u
 {
     float v;
     uint32_t bits = 0;
-    if (s->now->dtype == ST_I8)
+    if (s->now->dtype == ST_I8 || s->now->dtype == ST_U8)
         return ERR_OK;
     memcpy(&bits, p, st_width(s->now->dtype));
     bits = s->now->dtype == ST_BF16 ? bits << 16 : bits;

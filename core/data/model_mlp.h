@@ -21,7 +21,7 @@ enum errc model_mlp_check(const struct st_file *f, struct model_mlp *ret, struct
 
 /* The same of a file that comes piece by piece and is never held: its header and one piece are. Pointers of ret stay NULL. A file
  * with a graph (model_graph.h) is taken here, too: its signature is read, its tensors must be F32, BF16 or I8, and finite; ret
- * is all zero.
+ * is all zero. So is one that carries an ONNX model (model_onnx.h).
  * Calling order: zeroed but for the first two members -> model_stream_add* -> model_stream_end -> model_stream_release. */
 struct model_stream {
     struct arena *arena;                                /* for what the header says */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* child.c - from exec to the job's end: grant and keys in, sandbox, job, result out.
  *
- * Everything before child_enter_sandbox is our own code over data of the agent; the tenant's bytes are first read after it. Exit: 0 the job said its end,
- * CHILD_STOPPED it was told to stop, 1 it could not say. */
+ * Everything before child_enter_sandbox is our own code over data of the agent; the tenant's bytes are first read after it. Exit:
+ * 0 the job said its end, CHILD_STOPPED it was told to stop, 1 it could not say. */
 #include "workers/lease/child.h"
 
 #include <signal.h>
@@ -16,6 +16,7 @@
 #include "core/crypto/hash.h"
 #include "core/crypto/stream.h"
 #include "core/json/decode.h"
+#include "workers/lease/child_engine.h"
 #include "workers/lease/child_int.h"
 #include "workers/lease/sandbox.h"
 #include "workers/lease/work_type.h"
@@ -241,7 +242,8 @@ static enum errc enter_sandbox(struct child *c, struct err *e)
     const struct child_grant *g = &c->grant;
     /* A driver reserves addresses as large as the card, which would count as data. */
     const struct sandbox s = { .memory_bytes = g->gpu_nodes ? 0 : g->data_limit, .gpu_nodes = (uint64_t)g->gpu_nodes,
-                               .library = g->cublaslt.ptr, .files = c->listener >= 0 ? SERVE_FILES : CHILD_FILES,
+                               .library = g->cublaslt.ptr, .engine = child_engine_path(c),
+                               .files = c->listener >= 0 ? SERVE_FILES : CHILD_FILES,
                                .uid = g->uid, .gid = g->gid, .parent = (int)g->parent };
     return sandbox_enter(&s, e);
 }
@@ -271,9 +273,12 @@ static enum errc run(struct child *c, struct err *e)
     if (type->starts_programs)
         return type->run(c, e);
     TRY(choose_backend(c, e));
+    if (type->takes_engine)
+        child_engine_find(c);
     TRY(enter_sandbox(c, e));
     TRY(pool_new(c->hw.cores, &c->pool, e));
     enum errc rc = type->run(c, e);
+    child_engine_close(c);
     pool_free(c->pool);
     return rc;
 }

@@ -31,6 +31,7 @@ struct child {
     int listener;                       /* of a kind that listens, opened by the agent; else -1 */
     int door;                           /* of a kind that runs programs: who wants to look inside (run_door.h); else -1 */
     int keeper;                         /* socket to the keeper of its checkpoints (ckpt_link.h); -1: none, or taken over */
+    struct child_engine *engine;        /* of a kind that computes models, where one is named (child_engine.h); else NULL */
     const _Atomic bool *stop;           /* SIGTERM came */
     int exit_code;                      /* of this process when the job has said its end; else CHILD_DONE */
 };

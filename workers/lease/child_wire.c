@@ -8,6 +8,7 @@ SCHEMA_EXTERN(child_grant, "A lease and the settings of its child", FIELD_SUB(ch
     FIELD(child_grant, work_dir, F_REQ, .min = 1, .max = PATH_BYTES, .doc = "Where it may write"),
     FIELD(child_grant, backend, F_REQ, .doc = "Compute backend that is asked for"),
     FIELD(child_grant, cublaslt, 0, .max = PATH_BYTES, .doc = "Library of products on a GPU"),
+    FIELD(child_grant, onnxruntime, 0, .max = PATH_BYTES, .doc = "Library for models outside our operations"),
     FIELD(child_grant, ca_pem, 0, .max = CHILD_CA_MAX, .doc = "Authorities (PEM) of callers, of a kind that listens"),
     FIELD(child_grant, memory_bytes, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Memory it may use"),
     FIELD(child_grant, gpu_nodes, 0, .dflt = "0", .doc = "Device nodes of its GPUs, bit m for /dev/nvidia<m>"),

@@ -9,6 +9,7 @@ struct child_grant {
     struct lease_grant lease;
     struct str work_dir, backend;
     struct str cublaslt;                    /* library of products on a GPU, as worker.cublaslt says */
+    struct str onnxruntime;                 /* library for models outside our operations, as worker.onnxruntime says; "": none */
     struct str ca_pem;                      /* of a kind that listens: who vouches for falaj-api */
     int64_t memory_bytes, data_limit;       /* data_limit 0: a cgroup holds the memory */
     int64_t uid, gid;                       /* of this lease; 0: the agent's own */

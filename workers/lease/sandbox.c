@@ -148,6 +148,10 @@ static void landlock_enter(const struct sandbox *s)
     for (int i = 0; readable[i]; i++)
         landlock_allow(set, readable[i], i < 3 || i == 4 ? reads : LANDLOCK_ACCESS_FS_READ_FILE);
     landlock_allow(set, ".", all & ~(uint64_t)LANDLOCK_ACCESS_FS_EXECUTE);
+    if (s->engine) {
+        landlock_allow(set, s->engine, LANDLOCK_ACCESS_FS_READ_FILE);
+        landlock_allow(set, "/proc/cpuinfo", LANDLOCK_ACCESS_FS_READ_FILE);     /* it chooses its kernels by that, too */
+    }
     landlock_gpus(set, s);
     syscall(SYS_landlock_restrict_self, set, 0);
 }

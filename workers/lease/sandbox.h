@@ -42,6 +42,7 @@ struct sandbox {
     int parent;                     /* die with this process; 0: not */
     uint64_t gpu_nodes;             /* GPUs, bit m for <dev>/nvidia<m>: they and what the driver has for all may be opened */
     const char *library;            /* of a card, may be read where it is a path; NULL: none */
+    const char *engine;             /* a library that may be opened inside, by this path, and cpuinfo; NULL: none */
     const char *dev;                /* NULL: /dev; tests: a folder of stand-ins */
 };
 /* Descriptors open before stay usable. Irreversible; applies to all threads of the process. */

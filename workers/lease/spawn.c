@@ -169,7 +169,7 @@ static enum errc grant_of(const struct run *r, struct child_grant *ret, struct e
     gid_t gid = 0;
     struct child_grant g = {
         .lease = *r->g, .work_dir = real_path(r, r->dir), .backend = str_c(cfg->worker_backend),
-        .cublaslt = str_c(cfg->worker_cublaslt),
+        .cublaslt = str_c(cfg->worker_cublaslt), .onnxruntime = str_c(cfg->worker_onnxruntime),
         .memory_bytes = r->memory_bytes, .data_limit = cage_kind(r->cage) == CAGE_RLIMITS ? r->memory_bytes : 0,
         .keeps_checkpoints = r->keeper != NULL, .has_door = r->door_end >= 0, .checkpoint_gap_ms = cfg->worker_checkpoint_gap_ms,
         .parent = (int64_t)getpid(), .runs_host = cfg->worker_programs == PROGRAMS_HOST,

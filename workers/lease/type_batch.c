@@ -14,6 +14,7 @@
 #include "core/wire/type_batch.h"
 #include "workers/lease/batch_keep.h"
 #include "workers/lease/batch_table.h"
+#include "workers/lease/child_engine.h"
 #include "workers/lease/child_place.h"
 #include "workers/lease/infer_read_int.h"
 #include "workers/lease/plain.h"
@@ -57,8 +58,8 @@ static enum errc load_model(struct batch *b, struct err *e)
     enum errc rc = plain_open(b->c, i, &file, e);
     if (rc == ERR_OK)
         rc = infer_model_load_from(b->c->backend, b->c->pool, file.bytes.ptr, file.bytes.len,
-                                   &(struct infer_load){ &file.once, (size_t)(b->c->grant.memory_bytes / 16 * 15) }, &b->model,
-                                   e);
+                                   &(struct infer_load){ &file.once, (size_t)(b->c->grant.memory_bytes / 16 * 15),
+                                                         child_engine_door(b->c) }, &b->model, e);
     plain_close(&file);
     return rc;
 }
@@ -243,4 +244,4 @@ static enum errc run(struct child *c, struct err *e)
     return rc;
 }
 
-const struct work_type work_type_batch = { .run = run, .keeps_checkpoint = true };
+const struct work_type work_type_batch = { .run = run, .takes_engine = true, .keeps_checkpoint = true };

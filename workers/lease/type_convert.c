@@ -2,7 +2,8 @@
 /* type_convert.c - a convert job in the child: an ONNX file in, our model file out.
  *
  * The file is a stranger's: it is read here, in the sandbox, and nowhere else (workers/compute/onnx). What is refused names the
- * node and its operator; what comes out has been built again from its own text. */
+ * node and its operator; what comes out has been built again from its own text, or is the file as it came, where the machine has
+ * an engine that takes it (workers/compute/ort). */
 #include "workers/lease/child.h"
 
 #include "core/base/cleanup.h"
@@ -11,7 +12,9 @@
 #include "core/json/encode.h"
 #include "core/wire/job_result.h"
 #include "core/wire/type_convert.h"
-#include "workers/compute/onnx/convert.h"
+#include "core/data/model_onnx.h"
+#include "workers/compute/ort/ort_convert.h"
+#include "workers/lease/child_engine.h"
 #include "workers/lease/work_type.h"
 
 enum { PRODUCER_MAX = 200, RESULT_MAX = 4096 };
@@ -27,6 +30,9 @@ static void read_dims(const struct convert_job *job, struct onnx_dims *ret)
 static size_t count_numbers(const struct st_file *f)
 {
     size_t n = 0;
+    int64_t said;
+    if (model_onnx_is(f))
+        return str_to_i64(st_meta(f, MODEL_ONNX_PARAMETERS), 0, INT64_MAX, &said) ? (size_t)said : 0;
     for (size_t i = 0; i < f->tensor_count; i++)
         n += f->tensors[i].size_bytes / sizeof(float);
     return n;
@@ -42,7 +48,7 @@ static enum errc convert(struct child *c, const struct convert_job *job, struct 
     read_dims(job, &dims);
     TRY(child_open_input(c, 0, &bytes, e));
     child_log(c, "info: file opened: %zu bytes", bytes.len);
-    enum errc rc = onnx_convert(c->arena, buf_str(&bytes), &dims, file, &about, e);
+    enum errc rc = ort_convert(c->arena, buf_str(&bytes), &dims, child_engine_door(c), file, &about, e);
     *ret = (struct convert_figures){ .ir = about.ir, .opset = about.opset, .nodes = (int64_t)about.nodes,
                                      .operations = (int64_t)about.made_nodes, .model_bytes = (int64_t)file->len };
     if (rc == ERR_OK && str_is_utf8(about.producer) && about.producer.len <= PRODUCER_MAX)
@@ -51,6 +57,8 @@ static enum errc convert(struct child *c, const struct convert_job *job, struct 
     TRY(rc);
     TRY(st_parse(c->arena, file->ptr, file->len, &made, e));
     ret->parameters = (int64_t)count_numbers(&made);
+    if (!about.made_nodes)
+        child_log(c, "info: kept as it came, for ONNX Runtime: %s", str_z(c->arena, st_meta(&made, MODEL_ONNX_UNSUPPORTED)));
     child_log(c, "info: converted: operator set %ld, %ld nodes as %ld operations, %ld numbers", (long)ret->opset,
               (long)ret->nodes,
               (long)ret->operations, (long)ret->parameters);
@@ -73,4 +81,4 @@ static enum errc run(struct child *c, struct err *e)
     return child_deliver(c, buf_str(&file), buf_str(&json), e);
 }
 
-const struct work_type work_type_convert = { .run = run };
+const struct work_type work_type_convert = { .run = run, .takes_engine = true };

@@ -20,6 +20,7 @@
 #include "core/json/jsonvalue.h"
 #include "core/wire/type_serve.h"
 #include "core/wire/infer_wire.h"
+#include "workers/lease/child_engine.h"
 #include "workers/lease/plain.h"
 #include "workers/lease/work_type.h"
 
@@ -80,7 +81,8 @@ static void serve_metadata(struct job_serve *s, struct http_exchange *x)
     name_columns(a, info, inputs);
     struct str versions[] = { str_fmt(a, "%ld", (long)s->version) };
     serve_json(x, 200, &infer_metadata_schema,
-               &(struct infer_metadata){ s->name, { versions, 1 }, str_fmt(a, "falaj_%s", info->family),
+               &(struct infer_metadata){ s->name, { versions, 1 },
+                                         info->engine ? STR("onnxruntime_onnx") : str_fmt(a, "falaj_%s", info->family),
                                          inputs,
                                          describe(a, info->sig.outputs, info->sig.output_count) });
 }
@@ -175,8 +177,8 @@ static enum errc start_texts(struct job_serve *s, const struct serve_knobs *k, c
 static enum errc open_model(struct job_serve *s, const struct serve_knobs *k, const struct plain *p, struct err *e)
 {
     CLEANUP(arena_freep) struct arena *a = arena_new(HEADER_ARENA);
-    const struct child *c = s->child;
-    const struct infer_load how = { &p->once, room_of(c) };
+    struct child *c = s->child;
+    const struct infer_load how = { &p->once, room_of(c), child_engine_door(c) };
     struct st_file f;
     TRY(st_parse(a, p->bytes.ptr, p->bytes.len, &f, e));
     if (text_model_is(&f)) {
@@ -337,7 +339,7 @@ static enum errc serve(struct job_serve *s, const struct serve_knobs *k, struct 
     (void)(sig_print(&sig, info->sig.inputs, info->sig.input_count) && buf_add_c(&sig, " -> ")
            && sig_print(&sig, info->sig.outputs, info->sig.output_count));
     child_log(s->child, "info: serving %.*s version %ld: %s, %zu parameters, backend %s", STR_ARG(s->name), (long)s->version,
-              sig.ptr ? sig.ptr : "", info->parameters, s->child->backend->name);
+              sig.ptr ? sig.ptr : "", info->parameters, info->engine ? info->engine : s->child->backend->name);
     pages_drop_code();
     TRY(frame_send(FRAME_FD, FRAME_READY, STR_NULL, STR_NULL, NULL, 0, true, e));
     infer_model_settle(s->model, s->child->stop);
@@ -371,4 +373,4 @@ static enum errc run(struct child *c, struct err *e)
     return rc;
 }
 
-const struct work_type work_type_serve = { .run = run };
+const struct work_type work_type_serve = { .run = run, .takes_engine = true };

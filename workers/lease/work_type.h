@@ -19,6 +19,7 @@ struct work_type {
     bool starts_programs;           /* run gets no sandbox: it opens a box (box.h) in its place,
         before it reads a tenant's byte */
     int pids;                       /* processes and threads that it may have; 0: the usual number */
+    bool takes_engine;              /* it computes models, those of another engine too (child_engine.h) */
     bool keeps_checkpoint;          /* it has a keeper (keeper.h), by which the next attempt goes on where this one was */
 };
 

@@ -2,6 +2,8 @@
 /* tool.c - the command line, files, and the verb `convert`. */
 #include "workers/tool/tool.h"
 #include "workers/compute/optimise/optimise.h"
+#include "workers/compute/ort/ort_convert.h"
+#include "workers/compute/ort/ort_model.h"
 #include "workers/compute/pool.h"
 
 #include <fcntl.h>
@@ -93,11 +95,28 @@ static bool is_onnx(const char *path)
     return str_ends(str_c(path), ".onnx");
 }
 
+/* One of the process, which ends with it. */
+static enum errc open_engine(void *ctx, const struct infer_engine **ret, struct err *e)
+{
+    static char name[64];
+    static struct infer_engine engine;
+    const struct tool_args *t = ctx;
+    struct ort *ort;
+    if (!engine.name) {
+        TRY(ort_open(t->onnxruntime, 0, &ort, e));
+        ort_engine_of(ort, name, &engine);
+    }
+    *ret = &engine;
+    return ERR_OK;
+}
+
 static enum errc convert(struct arena *a, const struct tool_args *t, struct buf *out, struct onnx_about *about, struct err *e)
 {
     CLEANUP(buf_releasep) struct buf bytes = BUF(FILE_MAX);
+    const struct infer_door door = { open_engine, (void *)(uintptr_t)t };
     TRY(tool_read(t->model, &bytes, e));
-    return onnx_convert(a, buf_str(&bytes), &t->dims, out, about, e) == ERR_OK ? ERR_OK : at_file(t->model, e);
+    return ort_convert(a, buf_str(&bytes), &t->dims, t->onnxruntime ? &door : NULL, out, about, e) == ERR_OK
+           ? ERR_OK : at_file(t->model, e);
 }
 
 enum errc tool_backend(const struct tool_args *t, const struct backend **ret, struct pool **ret_pool, struct err *e)
@@ -126,8 +145,9 @@ enum errc tool_load(struct arena *a, const struct tool_args *t, struct pool *poo
         bytes = buf_str(&small);
     }
     *ret_bytes = bytes.len;
-    return infer_model_load_from(be, pool, bytes.ptr, bytes.len, &(struct infer_load){ &tool_once, 0 }, ret, e) == ERR_OK
-           ? ERR_OK : at_file(t->model, e);
+    const struct infer_door door = { open_engine, (void *)(uintptr_t)t };
+    const struct infer_load how = { .data = &tool_once, .door = t->onnxruntime ? &door : NULL };
+    return infer_model_load_from(be, pool, bytes.ptr, bytes.len, &how, ret, e) == ERR_OK ? ERR_OK : at_file(t->model, e);
 }
 
 static enum errc run_convert(struct arena *a, const struct tool_args *t, struct err *e)
@@ -136,9 +156,12 @@ static enum errc run_convert(struct arena *a, const struct tool_args *t, struct 
     struct onnx_about about = { 0 };
     TRY(convert(a, t, &file, &about, e));
     TRY(tool_write(t->out_file, &file, e));
-    printf("%s: %zu bytes; operator set %ld, %zu nodes as %zu operations\n", t->out_file, file.len, (long)about.opset,
-           about.nodes,
-           about.made_nodes);
+    if (about.made_nodes)
+        printf("%s: %zu bytes; operator set %ld, %zu nodes as %zu operations\n", t->out_file, file.len, (long)about.opset,
+               about.nodes, about.made_nodes);
+    else
+        printf("%s: %zu bytes; operator set %ld, %zu nodes, as it came, for ONNX Runtime\n", t->out_file, file.len,
+               (long)about.opset, about.nodes);
     return ERR_OK;
 }
 
@@ -151,7 +174,8 @@ static int usage(const char *why)
         "       falaj-worker infer MODEL --input [NAME=]FILE.npy... [--output DIR] [--backend NAME] [--threads N]\n"
         "                          [--type fp32|bf16|int8]\n"
         "       falaj-worker infer MODEL --prompt TEXT [--max-tokens N] [--temperature T] [--seed N] [--type fp32|bf16|int8]\n"
-        "       falaj-worker bench MODEL [--batch N] [--threads N] [--type fp32|bf16|int8] [--tier NAME] [--seconds S]\n",
+        "       falaj-worker bench MODEL [--batch N] [--threads N] [--type fp32|bf16|int8] [--tier NAME] [--seconds S]\n"
+        "       each with --onnxruntime LIBRARY, which computes models outside the own operations\n",
         why);
     return 2;
 }
@@ -195,6 +219,8 @@ static bool read_args(int argc, char **argv, struct tool_args *t, const char **r
             t->backend = value;
         else if (!strcmp(word, "--type"))
             t->type = value;
+        else if (!strcmp(word, "--onnxruntime"))
+            t->onnxruntime = value;
         else if (!strcmp(word, "--prompt"))
             t->prompt = value;
         else if (!strcmp(word, "--max-tokens") && str_to_i64(str_c(value), 1, 1 << 20, &t->max_tokens))

@@ -5,6 +5,7 @@
  *   falaj-worker infer MODEL --input [NAME=]FILE.npy … [--output DIR] [--backend NAME] [--threads N] [--dim NAME=N]… [--type T]
  *   falaj-worker infer MODEL --prompt TEXT [--max-tokens N] [--temperature T] [--seed N] [--type fp32|bf16|int8]   of a decoder
  *   falaj-worker bench MODEL [--batch N] [--threads N] [--type fp32|bf16|int8] [--tier NAME] [--seconds S]
+ *   … [--onnxruntime LIBRARY]                               with each verb: for models outside our operations
  *
  * MODEL is a model file, or an .onnx file, which is converted on the way; --type makes its products and convolutions smaller
  * (optimise_direct), fp32 leaves the file as it is. infer prints the outputs as JSON (Open Inference
@@ -23,7 +24,7 @@ struct tool_args {
     const char *inputs[TOOL_INPUTS_MAX];
     size_t input_count;
     struct onnx_dims dims;
-    const char *prompt;
+    const char *prompt, *onnxruntime;
     int threads, batch;
     int64_t max_tokens, seed;
     double seconds, temperature;

@@ -152,8 +152,9 @@ static enum errc measure(struct arena *a, const struct tool_args *t, const struc
     infer_session_free(s);
     TRY(rc);
     qsort(us, ROUNDS, sizeof *us, compare);
+    const char *engine = infer_model_info(m)->engine;
     const struct bench_line line = {
-        STR("falaj"), str_c(name_of(t->model)), str_c(t->type), str_c(be->name), (int64_t)rows, t->threads, 1,
+        STR("falaj"), str_c(name_of(t->model)), str_c(t->type), str_c(engine ? engine : be->name), (int64_t)rows, t->threads, 1,
         (int64_t)b->file_bytes, (int64_t)infer_model_bytes(m), resident_kb(), b->peak_kb, us[ROUNDS / 2], us[0], cpu,
         (double)rows * 1e6 / us[ROUNDS / 2], b->load_ms, b->first_ms,
         b->first_cpu_ms,

@@ -30,7 +30,7 @@ ap.add_argument("--turns", type=int, default=1)
 ap.add_argument("--check", action="store_true")
 a = ap.parse_intermixed_args()
 peer = subprocess.Popen(["node", "peer.mjs"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                        cwd=os.path.dirname(os.path.abspath(__file__)))
+                        cwd=os.path.dirname(os.path.abspath(__file__)), env=os.environ | {"ORT_DISABLE_TELEMETRY": "1"})
 figures = open(os.path.join(a.folder, "every.jsonl"), "a")
 room = tempfile.TemporaryDirectory()
 

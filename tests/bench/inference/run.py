@@ -15,7 +15,7 @@ worker, folder = sys.argv[1:3]
 seconds = float(sys.argv[3]) if len(sys.argv) > 3 else 1.0
 MODELS, BATCHES, TURNS = ("mlp784", "mlp2048", "residual20", "depthwise96"), (1, 32), 3
 peer = subprocess.Popen(["node", "peer.mjs"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                        cwd=os.path.dirname(os.path.abspath(__file__)))
+                        cwd=os.path.dirname(os.path.abspath(__file__)), env=os.environ | {"ORT_DISABLE_TELEMETRY": "1"})
 figures = open(os.path.join(folder, "figures.jsonl"), "a")
 
 

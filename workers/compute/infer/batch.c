@@ -9,6 +9,7 @@
 #include "core/base/mono_cond.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { QUEUE_ROWS = 65536, QUEUE_REQUESTS = 4096 };
@@ -69,10 +70,23 @@ static void tell_all(struct infer_request *r, enum errc rc)
     }
 }
 
-static enum errc run_batch(struct infer_session *s, const struct infer_request *first, struct err *e)
+static void tell_ran(struct infer_request *r)
 {
-    if (!first->next)
-        return infer_run(s, &first->io, first->rows, e);
+    while (r) {
+        struct infer_request *next = r->next;
+        r->done(r, r->rc);
+        r = next;
+    }
+}
+
+static void settle(struct infer_request *r, enum errc rc, const struct err *e)
+{
+    r->rc = rc;
+    snprintf(r->why, sizeof r->why, "%.*s", (int)sizeof r->why - 1, rc == ERR_UNPROCESSABLE ? e->msg : "");
+}
+
+static enum errc run_joined(struct infer_session *s, const struct infer_request *first, struct err *e)
+{
     size_t rows = 0;
     for (const struct infer_request *r = first; r; rows += r->rows, r = r->next)
         infer_put(s, rows, &r->io, r->rows);
@@ -81,6 +95,19 @@ static enum errc run_batch(struct infer_session *s, const struct infer_request *
     for (const struct infer_request *r = first; r; rows += r->rows, r = r->next)
         infer_take(s, rows, r->rows, &r->io);
     return ERR_OK;
+}
+
+/* An engine may refuse the numbers of one: that must not be the others' answer, so each is computed alone. */
+static void run_batch(struct infer_session *s, struct infer_request *first)
+{
+    struct err e;
+    enum errc rc = first->next ? run_joined(s, first, &e) : infer_run(s, &first->io, first->rows, &e);
+    for (struct infer_request *r = first; r; r = r->next) {
+        if (rc == ERR_UNPROCESSABLE && first->next)
+            settle(r, infer_run(s, &r->io, r->rows, &e), &e);
+        else
+            settle(r, rc, &e);
+    }
 }
 
 static void give_session(struct batcher *b, struct infer_session *s)
@@ -111,7 +138,6 @@ static bool wait_for_batch(struct batcher *b)
 static void *thread_main(void *arg)
 {
     struct batcher *b = arg;
-    struct err e;
     pthread_setname_np(pthread_self(), "falaj-infer");
     for (;;) {
         struct infer_request *late;
@@ -126,10 +152,11 @@ static void *thread_main(void *arg)
         if (b->queue.requests && b->free_count > 0)
             pthread_cond_signal(&b->wake);
         pthread_mutex_unlock(&b->lock);
-        enum errc rc = r ? run_batch(s, r, &e) : ERR_OK;
+        if (r)
+            run_batch(s, r);
         give_session(b, s);
         tell_all(late, ERR_DEADLINE);
-        tell_all(r, rc);
+        tell_ran(r);
     }
 }
 
@@ -222,6 +249,12 @@ static void wake_waiter(struct infer_request *r, enum errc rc)
     pthread_mutex_unlock(&w->lock);
 }
 
+static enum errc no_answer(const struct infer_request *r, enum errc rc, struct err *e)
+{
+    return err_set(e, rc, __FILE__, __LINE__, "the model did not answer (%s)%s%s", err_row(rc)->wire,
+                   *r->why ? ": " : "", r->why);
+}
+
 enum errc batcher_infer(struct batcher *b, struct infer_request *r, struct err *e)
 {
     ASSERT(r->rows >= 1);
@@ -233,9 +266,9 @@ enum errc batcher_infer(struct batcher *b, struct infer_request *r, struct err *
         b->stats.batches++;
         pthread_mutex_unlock(&b->lock);
         r->next = NULL;
-        enum errc rc = run_batch(s, r, e);
+        run_batch(s, r);
         give_session(b, s);
-        return rc;
+        return r->rc == ERR_OK ? ERR_OK : no_answer(r, r->rc, e);
     }
     struct waiter w = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, ERR_OK };
     r->ctx = &w;
@@ -250,7 +283,7 @@ enum errc batcher_infer(struct batcher *b, struct infer_request *r, struct err *
             pthread_cond_wait(&w.wake, &w.lock);
         pthread_mutex_unlock(&w.lock);
         if (w.rc != ERR_OK)
-            rc = err_set(e, w.rc, __FILE__, __LINE__, "the model did not answer (%s)", err_row(w.rc)->wire);
+            rc = no_answer(r, w.rc, e);
     }
     pthread_cond_destroy(&w.wake);
     pthread_mutex_destroy(&w.lock);

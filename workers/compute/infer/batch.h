@@ -8,7 +8,8 @@
  * split
  * over batches unless longer than a batch, then they run alone, in slices. done() is told RATE when a request gave way to a
  * caller with
- * less, DEADLINE when its turn came too late. Memory: requests belong to the caller until done. Errors: RATE when there is
+ * less, DEADLINE when its turn came too late, UNPROCESSABLE when the model's engine refuses its numbers (r->why); those of others
+ * in its batch are computed all the same. Memory: requests belong to the caller until done. Errors: RATE when there is
  * no room;
  * those of infer_run.
  * Calling order: batcher_new -> submit / infer from any thread -> batcher_free (finishes what is queued; no submit after it). */

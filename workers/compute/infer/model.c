@@ -8,6 +8,7 @@
 #include "workers/compute/infer/model_graph.h"
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
+#include "core/data/model_onnx.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@ struct infer_session {
     const struct infer_model *model;
     struct backend_ctx *ctx;
     struct run *run;
+    void *call;                         /* of the model's engine; then the two above are NULL */
 };
 
 bool infer_is_whole(const struct sig_tensor *t)
@@ -58,6 +60,12 @@ static enum errc find_limits(struct infer_model *m, const struct graph *g, struc
     return ERR_OK;
 }
 
+size_t model_rows_that_fit(size_t row_bytes)
+{
+    size_t rows = BATCH_BYTES / (row_bytes ? row_bytes : 1);
+    return rows < 1 ? 1 : rows < INFER_ROWS ? rows : INFER_ROWS;
+}
+
 static size_t rows_that_fit(const struct graph *g)
 {
     size_t largest = 1;
@@ -66,11 +74,10 @@ static size_t rows_that_fit(const struct graph *g)
                                                                                                              1) : 0;
         largest = one > largest ? one : largest;
     }
-    size_t rows = BATCH_BYTES / largest;
-    return rows < 1 ? 1 : rows < INFER_ROWS ? rows : INFER_ROWS;
+    return model_rows_that_fit(largest);
 }
 
-static enum errc own_sig(struct infer_model *m, const struct model_sig *from, struct err *e)
+enum errc model_own_sig(struct infer_model *m, const struct model_sig *from, struct err *e)
 {
     struct model_sig *to = &m->info.sig;
     *to = *from;
@@ -127,6 +134,8 @@ static enum errc make_plan(struct infer_model *m, struct graph *g, struct err *e
 enum errc model_graph_open(struct arena *a, const struct st_file *f, struct model_sig *ret_sig, struct graph **ret,
                            struct err *e)
 {
+    if (model_onnx_is(f))
+        return FAIL(e, UNPROCESSABLE, "this model is an ONNX file as it came, for ONNX Runtime: there is no graph of ours in it");
     return model_graph_is(f) ? graph_file_read(a, f, ret_sig, ret, e) : perceptron_read(a, f, ret_sig, ret, e);
 }
 
@@ -138,17 +147,19 @@ static enum errc fill(struct infer_model *m, struct arena *a, const struct st_fi
     m->features = str_dup_heap(features.ptr ? features : STR(""));
     if (!m->features)
         return FAIL(e, LIMIT, "no memory for the model");
+    m->info.features_json = m->features;
+    snprintf(m->info.family, sizeof m->info.family, "%.*s", STR_ARG(family));
+    snprintf(m->info.holdout_accuracy, sizeof m->info.holdout_accuracy, "%.*s", STR_ARG(accuracy));
+    if (model_onnx_is(f))
+        return engine_read(m, a, f, e);
     TRY(model_graph_open(a, f, sig, &g, e));
-    enum errc rc = own_sig(m, sig, e);
+    enum errc rc = model_own_sig(m, sig, e);
     if (rc == ERR_OK)
         rc = own_words(m, f, e);
     if (rc != ERR_OK) {
         graph_free(g);
         return rc;
     }
-    m->info.features_json = m->features;
-    snprintf(m->info.family, sizeof m->info.family, "%.*s", STR_ARG(family));
-    snprintf(m->info.holdout_accuracy, sizeof m->info.holdout_accuracy, "%.*s", STR_ARG(accuracy));
     return make_plan(m, g, e);
 }
 
@@ -168,7 +179,7 @@ static enum errc load(const struct backend *be, struct pool *pool, const void *b
     enum errc rc = be ? be->open(be, pool, &m->ctx, e) : ERR_OK;
     if (rc == ERR_OK)
         rc = fill(m, a, &f, e);
-    m->how = (struct infer_load){ NULL, 0 };
+    m->how = (struct infer_load){ .data = NULL };
     if (rc != ERR_OK) {
         infer_model_free(m);
         return rc;
@@ -180,7 +191,7 @@ static enum errc load(const struct backend *be, struct pool *pool, const void *b
 enum errc infer_model_load(const struct backend *be, struct pool *pool, const void *bytes, size_t n, struct infer_model **ret,
                            struct err *e)
 {
-    return infer_model_load_from(be, pool, bytes, n, &(struct infer_load){ NULL, 0 }, ret, e);
+    return infer_model_load_from(be, pool, bytes, n, &(struct infer_load){ .data = NULL }, ret, e);
 }
 
 enum errc infer_model_load_from(const struct backend *be, struct pool *pool, const void *bytes, size_t n,
@@ -192,7 +203,7 @@ enum errc infer_model_load_from(const struct backend *be, struct pool *pool, con
 
 enum errc infer_model_describe(const void *bytes, size_t n, struct infer_model **ret, struct err *e)
 {
-    return load(NULL, NULL, bytes, n, &(struct infer_load){ NULL, 0 }, ret, e);
+    return load(NULL, NULL, bytes, n, &(struct infer_load){ .data = NULL }, ret, e);
 }
 
 void infer_model_settle(const struct infer_model *m, const _Atomic bool *stop)
@@ -206,6 +217,8 @@ void infer_model_free(struct infer_model *m)
     if (!m)
         return;
     plan_free(m->plan);
+    if (m->engine_model)
+        m->engine->model_free(m->engine_model);
     if (m->ctx)
         m->be->close(m->ctx);
     arena_free(m->arena);
@@ -220,7 +233,7 @@ const struct infer_info *infer_model_info(const struct infer_model *m)
 
 size_t infer_model_bytes(const struct infer_model *m)
 {
-    return m->plan ? m->plan->region_bytes[REGION_CONST] : 0;
+    return m->plan ? m->plan->region_bytes[REGION_CONST] : m->engine_bytes;
 }
 
 size_t infer_index_limit(const struct infer_model *m, size_t input)
@@ -233,8 +246,9 @@ enum errc infer_session_new(const struct infer_model *m, struct infer_session **
     struct infer_session *s = calloc(1, sizeof *s);
     ASSERT(s);
     s->model = m;
-    enum errc rc = m->be->open(m->be, m->pool, &s->ctx, e);
-    if (rc == ERR_OK)
+    enum errc rc = m->engine ? m->engine->call_new(m->engine_model, m->info.max_rows, &s->call, e)
+                             : m->be->open(m->be, m->pool, &s->ctx, e);
+    if (rc == ERR_OK && !m->engine)
         rc = run_new(m->plan, s->ctx, &s->run, e);
     if (rc != ERR_OK) {
         infer_session_free(s);
@@ -248,6 +262,8 @@ void infer_session_free(struct infer_session *s)
 {
     if (!s)
         return;
+    if (s->call)
+        s->model->engine->call_free(s->call);
     run_free(s->run);
     if (s->ctx)
         s->model->be->close(s->ctx);
@@ -257,6 +273,10 @@ void infer_session_free(struct infer_session *s)
 void infer_put(struct infer_session *s, size_t at, const struct infer_io *io, size_t rows)
 {
     const struct model_sig *sig = &s->model->info.sig;
+    if (s->call) {
+        s->model->engine->put(s->call, at, io->in, rows);
+        return;
+    }
     for (size_t i = 0; i < sig->input_count; i++)
         run_put(s->run, s->model->in[i], sig_has_rows(&sig->inputs[i]) ? at : 0, sig_has_rows(&sig->inputs[i]) ? rows : 1,
                 io->in[i]);
@@ -264,6 +284,8 @@ void infer_put(struct infer_session *s, size_t at, const struct infer_io *io, si
 
 enum errc infer_compute(struct infer_session *s, size_t rows, struct err *e)
 {
+    if (s->call)
+        return s->model->engine->compute(s->call, rows, e);
     run_exec(s->run, rows, PHASE_FORWARD, false);
     return run_sync(s->run, e);
 }
@@ -271,6 +293,10 @@ enum errc infer_compute(struct infer_session *s, size_t rows, struct err *e)
 void infer_take(struct infer_session *s, size_t at, size_t rows, const struct infer_io *io)
 {
     const struct model_sig *sig = &s->model->info.sig;
+    if (s->call) {
+        s->model->engine->take(s->call, at, rows, io->out);
+        return;
+    }
     for (size_t i = 0; i < sig->output_count; i++) {
         bool has_rows = sig_has_rows(&sig->outputs[i]);
         if (io->out[i])

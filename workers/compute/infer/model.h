@@ -17,6 +17,7 @@
 #include "core/data/model_sig.h"
 #include "core/base/pages.h"
 #include "core/data/model_words.h"
+#include "workers/compute/infer/engine.h"
 #include "workers/compute/kernels/backend.h"
 
 enum { INFER_ROWS = 64 };           /* at most; where rows per second stop rising for perceptrons (32 … 256 measured) */
@@ -30,6 +31,7 @@ struct infer_info {
     size_t max_rows;                /* of one batch: INFER_ROWS, fewer where results are large; 1 without rows */
     bool has_rows;
     char family[16], holdout_accuracy[16];
+    const char *engine;             /* another than ours that computes it, with its version; NULL: ours */
     const char *features_json;      /* array of column names, "" if unknown; owned by the model */
     struct model_words words;       /* of an input of BYTES, whose numbers are codes, NaN for a word without one */
 };
@@ -45,10 +47,12 @@ enum errc infer_model_load(const struct backend *be, struct pool *pool, const vo
                            struct err *e);
 /* The same out of bytes that are read once: what is taken in is told to data (it must not be read again, on failure neither), so
  * that file and model together take little more than the larger of them. max_bytes: for constants and one batch; LIMIT with the
- * figures, 0: no limit. */
+ * figures, 0: no limit. door: to the engine of a file that carries an ONNX model (core/data/model_onnx.h); NULL: there is none,
+ * and such a file is refused with the node that ours does not support. */
 struct infer_load {
     const struct read_once *data;
     size_t max_bytes;
+    const struct infer_door *door;
 };
 enum errc infer_model_load_from(const struct backend *be, struct pool *pool, const void *bytes, size_t n,
                                 const struct infer_load *how, struct infer_model **ret, struct err *e);

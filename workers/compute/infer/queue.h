@@ -14,7 +14,7 @@
 #pragma once
 #include "workers/compute/infer/model.h"
 
-enum { QUEUE_LINES = 256, QUEUE_PRIORITY_MAX = 100, QUEUE_PRIORITY_USUAL = 50 };
+enum { QUEUE_LINES = 256, QUEUE_PRIORITY_MAX = 100, QUEUE_PRIORITY_USUAL = 50, INFER_WHY_MAX = 200 };
 
 struct infer_request {
     struct infer_io io;                 /* of so many rows */
@@ -28,6 +28,8 @@ struct infer_request {
     int64_t arrived_us;
     int64_t taken_us;                   /* the batcher's: into a batch of so many rows; 0: not yet */
     size_t batch_rows;
+    enum errc rc;                       /* the batcher's: what came of its rows, and of UNPROCESSABLE why */
+    char why[INFER_WHY_MAX];
 };
 
 struct queue_line {

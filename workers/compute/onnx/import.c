@@ -137,49 +137,17 @@ static enum errc at_node(const struct import *x, size_t i)
                    n->name.ptr ? n->name.ptr : "", (int)(n->op.len < 40 ? n->op.len : 40), n->op.ptr ? n->op.ptr : "", inner.msg);
 }
 
-static const char *datatype_of(enum onnx_type t, enum elem *ret)
+static bool is_index(enum onnx_type t)
 {
-    *ret = ELEM_F32;
-    switch (t) {
-    case ONNX_FLOAT: case ONNX_DOUBLE: case ONNX_FLOAT16: case ONNX_BFLOAT16: case ONNX_UINT8: case ONNX_INT8: return "FP32";
-    case ONNX_BOOL: return "BOOL";
-    case ONNX_INT64: *ret = ELEM_I32; return "INT64";
-    case ONNX_INT32: *ret = ELEM_I32; return "INT32";
-    default: return NULL;
-    }
-}
-
-static enum errc open_dim(const struct import *x, const struct onnx_value *v, uint32_t d, const struct onnx_dims *dims,
-                          struct dim *ret)
-{
-    for (size_t i = 0; dims && i < dims->count; i++)
-        if (v->param[d].len && str_eq(dims->dim[i].name, v->param[d]) && dims->dim[i].n > 0) {
-            *ret = DIM((size_t)dims->dim[i].n);
-            return ERR_OK;
-        }
-    if (d == 0) {
-        *ret = DIM_ROWS(1);
-        return ERR_OK;
-    }
-    return FAIL(x->e, UNPROCESSABLE, "dimension %u of input \"%.*s\" is open (\"%.*s\"): give a number for it (dims)", d,
-                STR_ARG(v->name),
-                STR_ARG(v->param[d]));
+    return t == ONNX_INT64 || t == ONNX_INT32;
 }
 
 static enum errc add_input(struct import *x, const struct onnx_value *v, const struct onnx_dims *dims, struct sig_tensor *sig)
 {
-    struct shape s = { .rank = v->rank };
-    const char *datatype = datatype_of(v->type, &s.type);
-    if (!datatype || !v->has_shape || !v->name.len || v->rank < 1 || v->name.len > SIG_NAME_MAX)
-        return FAIL(x->e, UNPROCESSABLE, "input \"%.*s\" is %s%s: inputs are tensors of numbers with a shape", STR_ARG(v->name),
-                    onnx_type_name(v->type), v->has_shape && v->rank ? "" : " without a shape");
-    *sig = (struct sig_tensor){ .name = v->name, .datatype = str_c(datatype), .rank = v->rank };
-    for (uint32_t d = 0; d < v->rank; d++) {
-        s.dim[d] = DIM((size_t)v->dim[d]);
-        if (v->dim[d] < 0)
-            TRY(open_dim(x, v, d, dims, &s.dim[d]));
-        sig->dim[d] = s.dim[d].is_batched ? -1 : (int64_t)s.dim[d].n;
-    }
+    struct shape s = { .type = is_index(v->type) ? ELEM_I32 : ELEM_F32, .rank = v->rank };
+    TRY(onnx_sig_input(v, dims, sig, x->e));
+    for (uint32_t d = 0; d < v->rank; d++)
+        s.dim[d] = sig->dim[d] < 0 ? DIM_ROWS(1) : DIM((size_t)sig->dim[d]);
     struct named *n = import_name(x, v->name);
     *n = (struct named){ .name = v->name, .is_set = true, .is_truth = v->type == ONNX_BOOL,
                          .is_byte = v->type == ONNX_UINT8 || v->type == ONNX_INT8 };
@@ -208,12 +176,11 @@ static enum errc add_output(struct import *x, const struct onnx_value *v, struct
         return FAIL(x->e, UNPROCESSABLE, "output \"%.*s\" is an input, a constant or another output", STR_ARG(v->name));
     graph_output(x->g, value, str_z(x->a, v->name));
     const struct shape *s = import_shape_of(x, value);
-    enum elem type;
-    const char *datatype = datatype_of(v->type, &type);
+    const char *datatype = onnx_datatype(v->type);
     if (s->type == ELEM_I32)
         datatype = v->type == ONNX_INT32 ? "INT32" : "INT64";
-    if (!datatype || (type != s->type && s->type != ELEM_I32))
-        datatype = s->type == ELEM_I32 ? "INT64" : "FP32";
+    if (!datatype || (is_index(v->type) && s->type != ELEM_I32))
+        datatype = "FP32";
     *sig = (struct sig_tensor){ .name = v->name, .datatype = str_c(datatype), .rank = s->rank };
     for (unsigned d = 0; d < s->rank; d++) {
         if (s->dim[d].is_batched && (d || s->dim[d].n != 1))

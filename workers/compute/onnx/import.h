@@ -10,14 +10,9 @@
 #pragma once
 #include "core/data/model_sig.h"
 #include "workers/compute/graph/graph.h"
-#include "workers/compute/onnx/onnx_file.h"
+#include "workers/compute/onnx/signature.h"
 
-enum { ONNX_OPSET_MIN = 7, ONNX_OPSET_MAX = 21, ONNX_OPEN_DIMS_MAX = 16 };
-
-struct onnx_dims {              /* numbers for dimensions that the file names */
-    struct { struct str name; int64_t n; } dim[ONNX_OPEN_DIMS_MAX];
-    size_t count;
-};
+enum { ONNX_OPSET_MIN = 7, ONNX_OPSET_MAX = 21 };
 
 /* dims may be NULL. */
 enum errc onnx_import(struct arena *a, const struct onnx_file *m, const struct onnx_dims *dims, struct graph **ret,
