@@ -125,7 +125,7 @@ struct lease_item {
     bool has_exit_code;
     int64_t exit_code;
     bool has_cpu_mj, has_gpu_mj;
-    int64_t cpu_mj, gpu_mj;             /* of an end: energy measured, in millijoules */
+    int64_t cpu_mj, gpu_mj;             /* energy measured, in millijoules: of an end, and of any word of a gang's machine */
     bool has_held_ms;
     int64_t held_ms;                    /* in the first word about a lease: taken so long ago */
     struct str message, endpoint;

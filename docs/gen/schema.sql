@@ -1382,11 +1382,15 @@ CREATE TABLE public.attempt_member (
     leased_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     started_at timestamp with time zone,
     finished_at timestamp with time zone,
+    cpu_mj bigint,
+    gpu_mj bigint,
     CONSTRAINT attempt_member_check CHECK (
 CASE
     WHEN live THEN ((finished_at IS NULL) AND (state = ANY ('{LEASED,STARTING,RUNNING}'::text[])))
     ELSE ((finished_at IS NOT NULL) AND (state = ANY ('{SUCCEEDED,FAILED,PREEMPTED,CANCELLED,LEASE_RETURNED,LEASE_EXPIRED,FENCED}'::text[])))
 END),
+    CONSTRAINT attempt_member_cpu_mj_check CHECK ((cpu_mj >= 0)),
+    CONSTRAINT attempt_member_gpu_mj_check CHECK ((gpu_mj >= 0)),
     CONSTRAINT attempt_member_rank_check CHECK (((rank >= 0) AND (rank <= 63)))
 )
 WITH (fillfactor='60');
@@ -1395,6 +1399,13 @@ ALTER TABLE public.attempt_member OWNER TO falaj_owner;
 
 -- Name: TABLE attempt_member; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON TABLE public.attempt_member IS 'Machines of attempts that run on more than one, by rank, with what each holds there';
+
+-- Name: COLUMN attempt_member.cpu_mj; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.attempt_member.cpu_mj IS 'Millijoules of its processors as of its last word; NULL: not measured, and of
+  rank 0, whose are in the attempt';
+
+-- Name: COLUMN attempt_member.gpu_mj; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.attempt_member.gpu_mj IS 'Millijoules of its GPUs as of its last word; NULL: not measured, or it has none';
 
 -- Name: audit_anchor; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.audit_anchor (

@@ -18,12 +18,20 @@ static const struct stmt quota_turn = { .name = "quota_turn", .params = "U", .ca
  * each other, which is not known of the first alone. */
 #define NOBODY_HAD_IT "attempt.nodes = 1 AND attempt.started_at IS NULL AND attempt.taken_at IS NULL"
 
+/* What the other machines of an attempt on several took, as of their last words. One that measured nothing makes all of it
+ * unknown: a sum of some would look like a sum of all. */
+#define OTHERS(column_)                                                                                                      \
+    "CASE WHEN attempt.nodes = 1 THEN 0 ELSE (\n"                                                                            \
+    "           SELECT CASE WHEN count(m." column_ ") = attempt.nodes - 1 THEN sum(m." column_ ") END::bigint\n"              \
+    "             FROM attempt_member m\n"                                                                                    \
+    "           WHERE m.tenant_id = attempt.tenant_id AND m.attempt_id = attempt.attempt_id AND m.rank > 0) END"
+
 static const struct stmt attempt_end_many = { .name = "attempt_end_many", .params = "UUUISSBBIBIBIBI", .card = CARD_NONE, .sql =
     "WITH a AS (\n"
     "  UPDATE attempt SET state = i.attempt_state, live = false, finished_at = clock_timestamp(), message = i.message,\n"
     "         exit_code = CASE WHEN i.has_exit THEN i.exit_code END,\n"
-    "         cpu_mj = CASE WHEN i.has_cpu_mj AND attempt.nodes = 1 THEN i.cpu_mj END,\n"
-    "         gpu_mj = CASE WHEN i.has_gpu_mj AND attempt.nodes = 1 THEN i.gpu_mj END,\n"
+    "         cpu_mj = CASE WHEN i.has_cpu_mj THEN i.cpu_mj + " OTHERS("cpu_mj") " END,\n"
+    "         gpu_mj = CASE WHEN i.has_gpu_mj THEN i.gpu_mj + " OTHERS("gpu_mj") " END,\n"
     "         taken_at = CASE WHEN i.takes_too THEN " TAKEN_AT " ELSE attempt.taken_at END,\n"
     "         started_at = coalesce(attempt.started_at, CASE WHEN i.started_now THEN clock_timestamp() END)\n"
     "    FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)\n"

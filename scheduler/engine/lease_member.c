@@ -14,11 +14,14 @@ static const struct stmt member_check = { .name = "lease_member_check", .params 
     " WHERE m.tenant_id = $1 AND m.attempt_id = $2 AND a.fence = $3 AND n.identity = $4 AND a.live AND m.live AND m.rank > 0\n"
     "   AND m.lease_until > clock_timestamp() AND n.state IN ('READY', 'DRAINING')" };
 
-static const struct stmt member_write = { .name = "lease_member_write", .params = "UUISBi", .card = CARD_NONE, .sql =
+static const struct stmt member_write = { .name = "lease_member_write", .params = "UUISBiBIBI", .card = CARD_NONE, .sql =
     "UPDATE attempt_member SET state = i.state, live = i.live, lease_until = clock_timestamp() + $6 * interval '1 millisecond',\n"
     "       started_at = coalesce(started_at, CASE WHEN i.state = 'RUNNING' THEN clock_timestamp() END),\n"
-    "       finished_at = CASE WHEN NOT i.live THEN clock_timestamp() END\n"
-    "  FROM unnest($1, $2, $3, $4, $5) AS i(tenant_id, attempt_id, rank, state, live)\n"
+    "       finished_at = CASE WHEN NOT i.live THEN clock_timestamp() END,\n"
+    "       cpu_mj = CASE WHEN i.has_cpu_mj THEN i.cpu_mj ELSE attempt_member.cpu_mj END,\n"
+    "       gpu_mj = CASE WHEN i.has_gpu_mj THEN i.gpu_mj ELSE attempt_member.gpu_mj END\n"
+    "  FROM unnest($1, $2, $3, $4, $5, $7, $8, $9, $10)\n"
+    "       AS i(tenant_id, attempt_id, rank, state, live, has_cpu_mj, cpu_mj, has_gpu_mj, gpu_mj)\n"
     " WHERE attempt_member.tenant_id = i.tenant_id AND attempt_member.attempt_id = i.attempt_id\n"
     "   AND attempt_member.rank = i.rank AND attempt_member.live" };
 
@@ -80,6 +83,10 @@ bool report_judge_member(struct report *r, struct track *t, const struct lease_i
         return false;                   /* what a job gives, rank 0 gives */
     *ret_new = true;
     t->is_renewed = true;
+    t->has_cpu_mj = it->has_cpu_mj;
+    t->cpu_mj = it->cpu_mj;
+    t->has_gpu_mj = it->has_gpu_mj;
+    t->gpu_mj = it->gpu_mj;
     if (str_eq_c(t->state, "LEASED"))
         t->state = STR("STARTING");
     if (it->event == LE_START)
@@ -96,7 +103,8 @@ bool report_judge_member(struct report *r, struct track *t, const struct lease_i
 
 void report_write_members(struct report *r)
 {
-    struct line { struct uuid tenant_id, attempt_id; int64_t rank; struct str state; bool live; };
+    struct line { struct uuid tenant_id, attempt_id; int64_t rank; struct str state; bool live, has_cpu_mj, has_gpu_mj;
+                  int64_t cpu_mj, gpu_mj; };
     struct line *l = NULL;
     size_t n = 0;
     for (size_t i = 0; i < r->ntracks; i++) {
@@ -105,9 +113,11 @@ void report_write_members(struct report *r)
             continue;
         if (!l)
             l = ARENA_ARRAY(r->w->arena, struct line, r->ntracks);
-        l[n++] = (struct line){ t->tenant_id, t->attempt_id, t->h->rank, t->state, t->live };
+        l[n++] = (struct line){ t->tenant_id, t->attempt_id, t->h->rank, t->state, t->live, t->has_cpu_mj,
+                                t->has_gpu_mj, t->cpu_mj, t->gpu_mj };
     }
     if (n)
         db_queue(r->w->tx, &member_write, ARGS(A_UUIDS_OF(l, n, tenant_id), A_UUIDS_OF(l, n, attempt_id), A_I64S_OF(l, n, rank),
-                 A_STRS_OF(l, n, state), A_BOOLS_OF(l, n, live), A_I64(r->lease_ms)), false);
+                 A_STRS_OF(l, n, state), A_BOOLS_OF(l, n, live), A_I64(r->lease_ms), A_BOOLS_OF(l, n, has_cpu_mj),
+                 A_I64S_OF(l, n, cpu_mj), A_BOOLS_OF(l, n, has_gpu_mj), A_I64S_OF(l, n, gpu_mj)), false);
 }

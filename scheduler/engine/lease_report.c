@@ -196,9 +196,9 @@ bool report_end(struct report *r, struct track *t, const struct lease_item *it, 
     s->cause = cause == RC_NONE ? STR("") : str_c(retry_cause_names[cause]);
     s->has_exit_code = it->has_exit_code;
     s->exit_code = it->exit_code;
-    s->has_cpu_mj = it->has_cpu_mj;
+    s->has_cpu_mj = it->has_cpu_mj && !t->h->rank;      /* of another rank: what the first took is not known */
     s->cpu_mj = it->cpu_mj;
-    s->has_gpu_mj = it->has_gpu_mj;
+    s->has_gpu_mj = it->has_gpu_mj && !t->h->rank;
     s->gpu_mj = it->gpu_mj;
     s->result = it->result.text;
     s->started_now = t->is_started_here;

@@ -14,6 +14,8 @@ struct track {
     bool live, is_taken_here, is_started_here, is_renewed;
     bool is_over;                   /* of a rank behind the first: what it said ended the attempt for all */
     int64_t held_ms;                /* with is_taken_here */
+    bool has_cpu_mj, has_gpu_mj;    /* of a rank behind the first: what it has taken, as of its last word */
+    int64_t cpu_mj, gpu_mj;
     int job_state;
     int start;                      /* index of its step in starts; -1: none */
 };

@@ -60,8 +60,6 @@ static enum errc check_nodes(const struct job *j, const struct train_job *t, str
     if (t->ranks > 1)
         return FAIL_AT(e, UNPROCESSABLE, "/spec/ranks", "Each machine is one rank; %ld of each were asked for: leave ranks out",
                        (long)t->ranks);
-    if (t->max_joules)
-        return FAIL_AT(e, UNPROCESSABLE, "/spec/max_joules", "Energy is counted on one machine: leave max_joules out, or nodes");
     return t->tune_steps ? FAIL_AT(e, UNPROCESSABLE, "/spec/tune_steps", "What is tried is tried on one machine: leave "
                                    "tune_steps out, or nodes") : ERR_OK;
 }

@@ -26,7 +26,8 @@ static struct lease_item *add_item(struct draft *d, const struct held *h, enum l
 {
     struct lease_item *it = &d->items[d->n++];
     *it = (struct lease_item){ .tenant_id = h->grant->tenant_id, .attempt_id = h->grant->attempt_id, .fence = h->grant->fence,
-                               .event = (int)event };
+                               .event = (int)event, .has_cpu_mj = h->has_cpu_mj, .cpu_mj = h->cpu_mj,
+                               .has_gpu_mj = h->has_gpu_mj, .gpu_mj = h->gpu_mj };
     d->bytes += ITEM_COST;
     return it;
 }
@@ -133,6 +134,16 @@ static void take_off(struct book *b, struct draft *d, struct held *h, bool due, 
     h->said_us = now;
     atomic_fetch_add(&h->refs, 1);
     b->flight[b->n_flight++] = h;
+}
+
+void held_energy(struct held *h, const int64_t *cpu_mj, const int64_t *gpu_mj)
+{
+    pthread_mutex_lock(&h->book->lock);
+    h->has_cpu_mj = cpu_mj && !h->is_energy_untold;
+    h->cpu_mj = cpu_mj ? *cpu_mj : 0;
+    h->has_gpu_mj = gpu_mj && !h->is_energy_untold;
+    h->gpu_mj = gpu_mj ? *gpu_mj : 0;
+    pthread_mutex_unlock(&h->book->lock);
 }
 
 bool book_collect(struct book *b, const struct node_identity *n, struct buf *out)
@@ -252,6 +263,8 @@ static void strip(struct held *h, struct str why)
     said_drop_until(&h->logs, h->logs.flying_seq);
     said_drop_until(&h->metrics, h->metrics.flying_seq);
     h->logs.flying_dropped = 0;
+    h->is_energy_untold = true;
+    h->has_cpu_mj = h->has_gpu_mj = false;
     free(h->endpoint);
     h->endpoint = NULL;
     if (h->finish_in_flight) {

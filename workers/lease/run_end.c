@@ -114,7 +114,7 @@ void run_conclude(struct run *r, enum errc rc, struct err *e)
     if (r->has_result && rc == ERR_OK && (!r->has_output || run_deliver(r, &d, e) == ERR_OK))
         return say_success(r);
     if (r->g->rank && rc == ERR_OK && !r->stop_event && WIFEXITED(r->status) && WEXITSTATUS(r->status) == CHILD_DONE) {
-        held_finish(r->held, &(struct lease_item){ .event = LE_SUCCEED });     /* rank 0 gives what all made */
+        finish(r, &(struct lease_item){ .event = LE_SUCCEED });     /* rank 0 gives what all made */
         return;
     }
     r->lost_others |= lease_grant_is_gang(r->g) && rc == ERR_OK && WIFEXITED(r->status) &&

@@ -298,6 +298,7 @@ static enum errc train(struct child *c, struct train_task *task, const struct tr
     if (gang_join(c, 0, ret_comm, e) != ERR_OK)
         return gang_failed(NULL, e);
     task->comm = *ret_comm;
+    task->is_machine = true;
     task->begins_anew = true;           /* the others cannot: they have joined this run */
     enum errc rc = train_run(c->arena, task, task->comm->rank ? NULL : obs, ret, e);
     if (rc == ERR_OK)

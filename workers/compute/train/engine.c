@@ -167,7 +167,8 @@ static enum errc end_step(struct engine *g, int64_t *began_us, bool *ret_over, e
     bool is_epoch = (size_t)g->at.taken == g->job->data->train_count,
         is_round = s->eval_every ? g->at.step % s->eval_every == 0 : is_epoch;
     bool is_late = s->max_seconds > 0 && g->at.seconds + seconds_since(g, g->began_us) >= (double)s->max_seconds;
-    bool has_lost_patience = false, is_spent = joules_are_spent(&g->joules, (double)s->max_joules);
+    bool has_lost_patience = false, is_spent = false;
+    TRY(joules_are_spent_by_all(&g->joules, g->comm, (double)s->max_joules, &is_spent, e));
     if (is_spent)
         joules_say(&g->joules, g->obs);
     is_late |= is_spent;
@@ -313,8 +314,8 @@ static enum errc run(struct engine *g, struct train_result *r, struct err *e)
         g->job->data->holdout_count, plan_bytes(g->net->plan) >> 20, g->net->spec.recomputes ? " (recomputing)" : "",
         g->job->backend->name,
         g->net->spec.is_bf16 ? "bf16" : "fp32", is_resumed ? ", resumed" : "");
-    if (!comm_rank(g->comm))
-        TRY(joules_begin(&g->joules, g->job, g->at.joules, e));
+    if (!comm_rank(g->comm) || g->job->is_machine)
+        TRY(joules_begin(&g->joules, g->job, comm_rank(g->comm) ? 0 : g->at.joules, e));
     g->at.seconds += g->job->tuned_seconds;
     g->began_us = clock_mono_us(g->job->clock);
     g->profiled_from = g->at.step;

@@ -80,6 +80,7 @@ struct train_task {
     struct str tuned;                       /* what a tuner chose that shows in bits; goes into checkpoints (tune.h) */
     const struct train_meter *meter;        /* NULL: nobody measures, and a spec with max_joules is refused */
     double tuned_seconds;                   /* a tuner took before this run: they count into max_seconds */
+    bool is_machine;                        /* this rank is a machine with a meter of its own, and no thread of a lease */
     struct comm *comm;                      /* this is one rank of several (comm.h); NULL: alone, or spec->ranks threads */
 };
 

@@ -52,7 +52,7 @@ struct engine {
     float *host;                            /* of ranks: what they exchange, all numbers */
     struct score *scores;                   /* of an evaluation, by batch */
     int64_t comm_us;                        /* spent on exchanges of steps, in all */
-    struct joules joules;                   /* of rank 0 */
+    struct joules joules;                   /* rank 0's knows the others' */
     struct cursor at;
 };
 

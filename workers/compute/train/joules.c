@@ -3,6 +3,7 @@
 #include "workers/compute/train/joules.h"
 
 #include <stdio.h>
+#include "workers/compute/train/comm.h"
 
 enum { ASK_US = 1000000 };
 
@@ -38,9 +39,27 @@ bool joules_are_spent(struct joules *j, double most)
     return j->is_silent || joules_taken(j) >= most;
 }
 
+enum errc joules_are_spent_by_all(struct joules *j, struct comm *comm, double most, bool *ret, struct err *e)
+{
+    enum { SILENT = -1 };
+    double read[COMM_RANKS_MAX] = { 0 }, others = 0;
+    *ret = most > 0 && joules_are_spent(j, most);
+    if (!comm || most <= 0)
+        return ERR_OK;
+    read[comm->rank] = j->is_silent ? SILENT : j->read;
+    TRY(comm->ops->gather(comm, "joules", read, sizeof *read * (size_t)comm->size, sizeof *read, e));
+    for (int r = 1; r < comm->size && !comm->rank; r++) {
+        j->is_silent = j->is_silent || read[r] < 0;
+        others += read[r] > 0 ? read[r] : 0;
+    }
+    j->others = others;
+    *ret = !comm->rank && (j->is_silent || joules_taken(j) >= most);
+    return ERR_OK;
+}
+
 double joules_taken(const struct joules *j)
 {
-    return j->before + j->read;
+    return j->before + j->read + j->others;
 }
 
 void joules_say(const struct joules *j, const struct train_observer *o)

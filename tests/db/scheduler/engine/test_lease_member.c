@@ -142,6 +142,45 @@ static void the_first_rank_says_how_it_ended(void **state)
     assert_int_equal(fixture_count(&f, "SELECT slots FROM usage_record"), 6);
 }
 
+static void say_energy(int rank, enum lease_event event, int64_t cpu_mj, int64_t gpu_mj)
+{
+    const struct lease_item it = { .tenant_id = g[rank].tenant_id, .attempt_id = g[rank].attempt_id, .fence = g[rank].fence,
+                                   .event = (int)event, .message = STR(""), .has_cpu_mj = cpu_mj >= 0, .cpu_mj = cpu_mj,
+                                   .has_gpu_mj = gpu_mj >= 0, .gpu_mj = gpu_mj };
+    assert_int_equal(say_all(&f, &m[at[rank]], &it, 1, NULL), 1);
+}
+
+/* Of an ended attempt: "cpu gpu charged", - where it is not measured. */
+static void energy_is(const char *want)
+{
+    if (!fixture_count(&f, "SELECT (concat_ws(' ', coalesce(a.cpu_mj::text, '-'), coalesce(a.gpu_mj::text, '-'), u.energy_mj)"
+                           " = '%s')::int FROM attempt a JOIN usage_record u USING (tenant_id, attempt_id)"
+                           " ORDER BY u.ord DESC LIMIT 1", want))
+        fail_msg("it is not %s", want);
+}
+
+/* What each machine took, as of its last word, is the attempt's; what one of them does not measure makes all of it unknown. */
+static void the_energy_of_all_is_the_attempts(void **state)
+{
+    (void)state;
+    start_all();
+    say_energy(1, LE_RENEW, 300, -1);
+    say_energy(2, LE_RENEW, 20, 4);
+    say_energy(1, LE_SUCCEED, 500, 6);
+    assert_int_equal(say(2, LE_RENEW), 1);              /* a word without a figure leaves what is there */
+    say_energy(0, LE_SUCCEED, 1000, 100);
+    energy_is("1520 110 1630");
+    start_all();
+    say_energy(1, LE_SUCCEED, 500, -1);
+    say_energy(0, LE_SUCCEED, 1000, -1);
+    energy_is("- - 0");
+    start_all();
+    for (int r = 0; r < 3; r++)
+        say_energy(r, LE_RENEW, 5, -1);
+    say_energy(2, LE_FAIL, 7, -1);                      /* what rank 0 took is not known here */
+    energy_is("- - 0");
+}
+
 static void a_rank_that_fails_ends_all(void **state)
 {
     (void)state;
@@ -273,6 +312,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(they_meet_once_all_are_there, fresh, done),
         cmocka_unit_test_setup_teardown(the_first_rank_says_how_it_ended, fresh, done),
+        cmocka_unit_test_setup_teardown(the_energy_of_all_is_the_attempts, fresh, done),
         cmocka_unit_test_setup_teardown(a_rank_that_fails_ends_all, fresh, done),
         cmocka_unit_test_setup_teardown(a_rank_that_is_given_back_brings_all_back, fresh, done),
         cmocka_unit_test_setup_teardown(a_machine_that_is_lost_ends_all, fresh, done),

@@ -54,6 +54,42 @@ static void test_combines_and_keeps_order(void **state)
     book_free(b);
 }
 
+/* What one of a gang has taken rides on its next word and is none by itself; once a report with it was refused, never again. */
+static void test_energy_rides_along(void **state)
+{
+    (void)state;
+    CLEANUP(buf_releasep) struct buf out = BUF((size_t)4 << 20);
+    struct book *b = book_new(&hand, 10000);
+    struct lease_grant g = kit_grant(9, "train", "{}");
+    struct held *h = book_add(b, &g, true);
+    const int64_t cpu_mj = 1234, gpu_mj = 5;
+    struct uuid refused;
+    kit_report(b, &out);
+    assert_null(strstr(out.ptr, "cpu_mj"));
+    settle(b, (int[]){ 9 }, 1, -1, false);
+    held_energy(h, &cpu_mj, NULL);
+    kit_report(b, &out);
+    assert_int_equal(out.len, 0);
+    now += 10000000;
+    kit_report(b, &out);
+    assert_non_null(strstr(out.ptr, "\"event\":\"renew\",\"cpu_mj\":1234"));
+    assert_null(strstr(out.ptr, "gpu_mj"));
+    settle(b, (int[]){ 9 }, 1, -1, false);
+    held_energy(h, &cpu_mj, &gpu_mj);
+    now += 10000000;
+    kit_report(b, &out);
+    assert_non_null(strstr(out.ptr, "\"gpu_mj\":5"));
+    assert_int_equal(book_refuse(b, STR("unknown member cpu_mj"), &refused), BOOK_STRIPPED);
+    held_energy(h, &cpu_mj, &gpu_mj);
+    now += 10000000;
+    kit_report(b, &out);
+    assert_non_null(strstr(out.ptr, "\"event\":\"renew\""));
+    assert_null(strstr(out.ptr, "_mj"));
+    held_unref(h);
+    book_unsettle(b);
+    book_free(b);
+}
+
 static void test_logs_are_bounded_and_said_once(void **state)
 {
     (void)state;
@@ -275,7 +311,8 @@ static void test_a_lease_holds_its_slots_while_it_runs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_combines_and_keeps_order), cmocka_unit_test(test_logs_are_bounded_and_said_once),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_combines_and_keeps_order), cmocka_unit_test(test_energy_rides_along),
+        cmocka_unit_test(test_logs_are_bounded_and_said_once),
                                         cmocka_unit_test(test_heartbeat_and_fence),
                                         cmocka_unit_test(test_a_report_fits_into_a_body),
                                         cmocka_unit_test(test_a_bad_end_is_the_last_line_of_the_log),

@@ -7,13 +7,17 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <pthread.h>
+
 #include "gbdt_kit.h"
 #include "store_kit.h"
+#include "workers/compute/train/comm_local.h"
 #include "workers/compute/train/joules.h"
 #include "workers/compute/train/tune.h"
 
 enum { TICK_US = 333334, EACH = 10 };
-static int64_t now_us, tick_us;
+static _Atomic int64_t now_us;           /* ranks are threads */
+static int64_t tick_us;
 
 static int64_t test_now(void *ctx)
 {
@@ -216,6 +220,84 @@ static void test_trials_have_a_quarter_of_it(void **st)
     tuned_release(&tuned);
 }
 
+/* Two machines with a meter each, which both ask once a step: a clock that is seconds further each time. */
+struct machine {
+    struct fixture *f;
+    struct meter at;
+    struct comm *comm;
+    struct train_observer obs;
+    enum errc rc;
+    int64_t steps;
+    struct err e;
+};
+
+static void note_step(void *ctx, const struct train_step *s)
+{
+    ((struct machine *)ctx)->steps = s->step;
+}
+
+static void note_line(void *ctx, const char *line)
+{
+    on_log(((struct machine *)ctx)->f, line);
+}
+
+static void *play(void *arg)
+{
+    struct machine *m = arg;
+    CLEANUP(arena_freep) struct arena *a = arena_new((size_t)1 << 30);
+    const struct train_meter meter = { &m->at, read_meter };
+    struct train_task task = m->f->task;
+    struct train_result r;
+    task.meter = &meter;
+    task.comm = m->comm;
+    task.is_machine = true;
+    m->rc = train_run(a, &task, &m->obs, &r, &m->e);
+    if (m->rc == ERR_OK)
+        train_result_release(&r);
+    else
+        m->comm->ops->abort(m->comm, &m->e);
+    return NULL;
+}
+
+static void play_both(struct fixture *f, struct machine m[2])
+{
+    struct comm_local *l = comm_local_new(2);
+    pthread_t t[2];
+    tick_us = 3000000;
+    f->spec.accumulate = 2;
+    f->said[0] = 0;
+    for (int r = 0; r < 2; r++) {
+        m[r].f = f;
+        m[r].comm = comm_local_rank(l, r);
+        m[r].obs = (struct train_observer){ .ctx = &m[r], .on_step = note_step, .on_log = r ? NULL : note_line };
+        assert_int_equal(pthread_create(&t[r], NULL, play, &m[r]), 0);
+    }
+    for (int r = 0; r < 2; r++)
+        pthread_join(t[r], NULL);
+    comm_local_free(l);
+}
+
+static void test_machines_spend_one_budget(void **st)
+{
+    struct fixture *f = *st;
+    struct machine m[2] = { { 0 } };
+    play_both(f, m);                                        /* ten of each before the first step and at the end of each */
+    assert_true(m[0].rc == ERR_OK && m[1].rc == ERR_OK);
+    assert_true(m[0].steps == 4 && m[1].steps == 4);
+    assert_true(m[0].at.joules == 50 && m[1].at.joules == 50);
+    assert_string_equal(f->said, "max_joules is used up: 100 J");
+    memset(m, 0, sizeof m);
+    m[1].at.silent_after = 3;
+    play_both(f, m);
+    assert_true(m[0].rc == ERR_OK && m[0].steps == 3 && m[1].steps == 3);
+    assert_non_null(strstr(f->said, "energy is measured no more: the run ends after 40 J"));
+    memset(m, 0, sizeof m);
+    m[1].at.asked = m[1].at.silent_after = 1;               /* one of them does not measure: none begins */
+    play_both(f, m);
+    assert_true(m[0].rc != ERR_OK && m[1].rc == ERR_UNPROCESSABLE && !m[0].steps && !m[1].steps);
+    assert_non_null(strstr(m[1].e.msg, "max_joules: this machine does not measure"));
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -224,6 +306,7 @@ int main(void)
         T(test_it_is_asked_once_a_second), T(test_a_run_ends_at_its_budget), T(test_what_an_attempt_took_counts_in_the_next),
         T(test_a_meter_that_falls_silent_ends_the_run_with_its_model), T(test_trees_have_it_too),
         T(test_trials_have_a_quarter_of_it),
+        T(test_machines_spend_one_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
