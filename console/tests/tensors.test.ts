@@ -2,7 +2,16 @@
 // tensors.test.ts - questions to a model from what a person types, and the first rows of a file.
 import { describe, expect, test } from 'vitest';
 import { readHead } from '../src/lib/csvread.ts';
-import { readNumbers, sharesOf, sideOf, snippets, tensorOf, type Tensor } from '../src/lib/tensors.ts';
+import {
+  engineOf,
+  readNumbers,
+  servedBy,
+  sharesOf,
+  sideOf,
+  snippets,
+  tensorOf,
+  type Tensor,
+} from '../src/lib/tensors.ts';
 
 const row: Tensor = { name: 'input', datatype: 'FP32', shape: [-1, 4] };
 
@@ -14,6 +23,14 @@ describe('numbers as people write them', () => {
   ])('%s', (text, numbers) => expect(readNumbers(text)).toEqual({ ok: true, numbers }));
   test('the first that is none is named', () =>
     expect(readNumbers('1,x2,y')).toEqual({ ok: false, at: 2, word: 'x2' }));
+});
+
+test.each([
+  ['onnxruntime_onnx', 'ONNX Runtime'],
+  ['falaj_onnx', 'Falaj'],
+])('the engine of %s', (platform, engine) => {
+  expect(servedBy({ name: 'm', platform, inputs: [], outputs: [] })).toBe(engine);
+  expect(engineOf(platform.replace('_onnx', ''))).toBe(engine);
 });
 
 describe('a tensor', () => {

@@ -36,6 +36,7 @@ SCHEMA_EXTERN(model_version, "A version of a model",
     FIELD_ID(model_version, object_id, "obj", F_ALWAYS, .doc = "The object that holds the weights"),
     FIELD_ID(model_version, job_id, "job", 0, .doc = "The job that made it"), FIELD(model_version, fence, 0, .doc = "Of the attempt that made it"),
     FIELD(model_version, family, F_ALWAYS, .doc = "Kind of model"), FIELD(model_version, inputs, 0, .doc = "Features it takes"),
+    FIELD(model_version, engine, 0, .doc = "What computes it: falaj, or onnxruntime for operators that falaj lacks"),
     FIELD(model_version, outputs, 0, .doc = "Classes it tells apart"),
     FIELD(model_version, signature, 0,
           .doc = "Names, datatypes and shapes of what it takes and gives: {\"inputs\":[…],\"outputs\":[…]}; "
@@ -48,6 +49,7 @@ SCHEMA_EXTERN(model_version, "A version of a model",
 
 #define VERSION_COLUMNS \
     "v.model_id, m.name, m.display_name, m.display_name_ar, v.version, v.object_id, v.job_id, v.fence, v.family, v.inputs,\n" \
+    "       CASE v.family WHEN 'onnx' THEN 'onnxruntime' ELSE 'falaj' END AS engine,\n" \
     "       v.outputs, v.signature, v.metrics,\n" \
     "       o.zone, encode(o.sha256, 'hex') AS sha256, o.size_bytes, v.created_by, v.created_at\n" \
     "  FROM model_version v JOIN model m ON m.tenant_id = v.tenant_id AND m.model_id = v.model_id\n" \

@@ -36,7 +36,7 @@ struct model_version {
     int64_t version;
     struct uuid object_id, job_id;
     int64_t fence;
-    struct str family;
+    struct str family, engine;
     int64_t inputs, outputs;
     struct json signature;                  /* core/data/model_sig.h; absent: of a version from before signatures were kept */
     struct json metrics;

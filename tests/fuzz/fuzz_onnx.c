@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_onnx.c - any bytes as an ONNX model: read, import, write, load, run one row; what converts must load. */
+/* fuzz_onnx.c - any bytes as an ONNX model: looked through for data outside, read, import, write, load, run one row; what
+ * converts must load. */
 /* USES: core_base core_data workers_compute */
 #include <stdlib.h>
 
 #include "workers/compute/infer/model.h"
 #include "workers/compute/onnx/convert.h"
+#include "workers/compute/onnx/inside.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -36,6 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct onnx_about about;
     struct infer_model *m = NULL;
     struct err e;
+    (void)!onnx_is_inside(str_n((const char *)data, size), &e);
     if (onnx_convert(a, str_n((const char *)data, size), NULL, &file, &about, &e) == ERR_OK
         && infer_model_load(&backend_ref, NULL, file.ptr, file.len, &m, &e) == ERR_OK && infer_model_bytes(m) < (size_t)1 << 24)
         run_one(a, m);

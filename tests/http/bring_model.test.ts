@@ -85,7 +85,7 @@ test('an ONNX file becomes a version with its signature, which answers by its ow
     producer: 'falaj-tests',
   });
   const made = must(await t.api.post('/v1/models', { name: 'small', job_id }), 201);
-  expect(made).toMatchObject({ version: 1, family: 'graph', inputs: IN, outputs: OUT, signature });
+  expect(made).toMatchObject({ version: 1, family: 'graph', engine: 'falaj', inputs: IN, outputs: OUT, signature });
   expect(must(await t.api.get(`/v1/models/${made.model_id}/versions`), 200).data[0].signature).toEqual(signature);
 
   must(await t.api.post('/v1/deployments', { name: 'small', model_id: made.model_id }), 201);

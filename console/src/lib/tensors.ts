@@ -139,3 +139,11 @@ export function snippets(
     },
   ];
 }
+
+/** The engine that computes a model, by its version's word. */
+export function engineOf(word: string | undefined): string {
+  return word?.startsWith('onnxruntime') === true ? 'ONNX Runtime' : 'Falaj';
+}
+
+/** The same by the metadata of one that is served. */
+export const servedBy = (answer: unknown): string => engineOf(meta.safeParse(answer).data?.platform);

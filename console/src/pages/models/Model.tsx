@@ -8,6 +8,7 @@ import { change, get, type Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { bytes, number } from '../../lib/format.ts';
 import { quality } from '../../lib/runs.ts';
+import { engineOf } from '../../lib/tensors.ts';
 import { useSession } from '../../shell/session.tsx';
 import { useNames } from '../members/names.ts';
 import { Called, Code, Id, Name, Pairs, shortId, State, Time, To } from '../../ui/bits.tsx';
@@ -274,6 +275,7 @@ function Lineage({ of, path }: { of: Model; path: `/v1/models/${string}` }) {
       <Pairs
         rows={[
           [t('models.family'), <Code key="f">{v.family}</Code>],
+          [t('models.engine'), <Code key="e">{engineOf(v.engine)}</Code>],
           [t('models.takes'), <Tensors key="t" of={v} side="inputs" />],
           [t('models.gives'), <Tensors key="g" of={v} side="outputs" />],
           [t('models.inputs'), number(v.inputs)],
