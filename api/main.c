@@ -216,7 +216,7 @@ static int serve(struct app *app, struct api *api, struct config *settings, cons
         sigaddset(&set, (const int[]){ SIGTERM, SIGINT, SIGHUP, SIGUSR1 }[i]);
     pthread_sigmask(SIG_BLOCK, &set, NULL);         /* before any thread: one that does not block them would end the process at once */
     signal(SIGPIPE, SIG_IGN);
-    app->redis = *cfg->redis_socket ? redis_client_new(redis) : NULL;
+    app->redis = redis->address ? redis_client_new(redis) : NULL;
     api->rate = rate_limiter_new(app->clock, app->redis, 0);
     rate_limiter_share(api->rate, cfg->rate_processes);
     app->api_rates = api_rates_new();
@@ -356,9 +356,8 @@ static int run(struct app *app, struct api *api, struct config *cfg, const char 
     api->sessions = session_authn_new(app->pool, app->clock, cfg);
     if (bootstrap_note_separation(app, e) != ERR_OK || keep_erased(app, cfg, e) != ERR_OK)
         return refuse("audit log, or who was erased (audit.erasure_dir)", e);
-    struct redis_opts redis = { .address = arena_printf(cfg->arena, "unix:%s", cfg->redis_socket), .user = *cfg->redis_user ? cfg->redis_user : NULL,
-                                .password = *cfg->redis_password ? cfg->redis_password : NULL };
-    return serve(app, api, cfg, &redis, e);
+    struct redis_opts redis;
+    return redis_opts_of(cfg, &redis, e) == ERR_OK ? serve(app, api, cfg, &redis, e) : refuse("redis", e);
 }
 
 int main(int argc, char **argv)

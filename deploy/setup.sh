@@ -15,7 +15,7 @@
 # --port N          port for people and programs (443); --worker-port N for machines (8443)
 # --db ADDRESS      PostgreSQL for the daemons as libpq words ("host=127.0.0.1", where Debian asks for passwords)
 # --db-admin WORDS  how its superuser is reached ("host=/run/postgresql user=postgres", as the account postgres of this machine)
-# --redis SOCKET    Unix socket of Redis (none: every wake-up then waits for the scheduler's tick)
+# --redis PLACE     Redis: a Unix socket, or HOST:PORT[,HOST:PORT] in TLS (none: every wake-up waits for the scheduler's tick)
 # --uid-per-lease  each lease under an account of its own (worker.uid_base, worker.uid_count), by a drop-in of the worker's unit
 # --programs        it runs programs of tenants (worker.programs = host; needs bubblewrap), which a drop-in permits
 # --gpus            its unit gets the devices of NVIDIA's cards, by a drop-in
@@ -195,7 +195,11 @@ EXT
 
 settings() {
     local shared="keys.sockets = $zone=/run/falaj/keyd/$zone.sock" console='' public=https://$host
-    [[ -z $redis ]] || shared+=$'\n'"redis.socket = $redis"
+    case $redis in
+        '') ;;
+        /*) shared+=$'\n'"redis.socket = $redis" ;;
+        *) shared+=$'\n'"redis.address = $redis" ;;
+    esac
     ((port == 443)) || public+=:$port
     shared+=$'\n'"api.public_url = $public" # falaj-scheduler's mails have links
     [[ ! -d $share/console ]] || console="api.console_dir = $share/console"

@@ -240,13 +240,11 @@ static enum errc start_helpers(struct daemon *d, struct err *e)
         (void)str_cut(str_c(c->keys_sockets), '=', &zone, &rest);
     }
     d->loop = loop_new(&d->app, d->leader);
-    if (*c->redis_socket) {
-        struct redis_opts o = { .address = *c->redis_socket == '/' ? arena_printf(c->arena, "unix:%s",
-            c->redis_socket) : c->redis_socket,
-                                .user = *c->redis_user ? c->redis_user : NULL,
-                                    .password = *c->redis_password ? c->redis_password : NULL };
-        d->app.redis = redis_client_new(&o);
-        d->listener = wake_listener_new(&o, channels, sizeof channels / sizeof *channels, on_wake, d);
+    struct redis_opts redis;
+    TRY(redis_opts_of(c, &redis, e));
+    if (redis.address) {
+        d->app.redis = redis_client_new(&redis);
+        d->listener = wake_listener_new(&redis, channels, sizeof channels / sizeof *channels, on_wake, d);
     }
     if (d->sequencer_pool)
         d->custody = custody_new(&d->app, d->sequencer_pool, d->retention_pool);

@@ -17,13 +17,14 @@
 #include "core/base/assert.h"
 #include "core/base/clock.h"
 
-enum { PEM_MAX = 64 * 1024, WRITE_MAX = 1 << 20, NAME_MAX_BYTES = 512 };
+enum { PEM_MAX = 64 * 1024, WRITE_MAX = 1 << 20, NAME_MAX_BYTES = 512, HOST_DEPTH = 4 };
 
 struct tls {
     SSL_CTX *ctx;
     SSL *ssl;
     int fd, silence_ms;
     int64_t until_us;           /* 0: none */
+    bool is_host;               /* OpenSSL has judged the name by now */
 };
 
 static BIO *text(struct str pem)
@@ -31,31 +32,86 @@ static BIO *text(struct str pem)
     return pem.len && pem.len <= PEM_MAX ? BIO_new_mem_buf(pem.ptr, (int)pem.len) : NULL;
 }
 
-/* Takes the certificate and key of this side; the authority is the only one that peers are judged by. */
+/* All authorities of the bundle; 0: it is none. */
+static int take_bundle(SSL_CTX *c, struct str pem)
+{
+    BIO *in = text(pem);
+    X509 *cert;
+    int n = 0;
+    while (in && (cert = PEM_read_bio_X509(in, NULL, NULL, NULL))) {
+        n += X509_STORE_add_cert(SSL_CTX_get_cert_store(c), cert) == 1;
+        X509_free(cert);
+    }
+    BIO_free(in);
+    ERR_clear_error();          /* the end of the text is one */
+    return n;
+}
+
+/* The certificate, what stands behind it in its text, and its key. */
+static bool take_own(SSL_CTX *c, struct str cert_pem, struct str key_pem)
+{
+    BIO *in = text(cert_pem), *key_text = text(key_pem);
+    X509 *cert = in ? PEM_read_bio_X509(in, NULL, NULL, NULL) : NULL;
+    EVP_PKEY *key = key_text ? PEM_read_bio_PrivateKey(key_text, NULL, NULL, NULL) : NULL;
+    bool ok = cert && key && SSL_CTX_use_certificate(c, cert) == 1 && SSL_CTX_use_PrivateKey(c, key) == 1
+              && SSL_CTX_check_private_key(c) == 1;
+    X509_free(cert);
+    while (ok && (cert = PEM_read_bio_X509(in, NULL, NULL, NULL))) {
+        ok = SSL_CTX_add1_chain_cert(c, cert) == 1;
+        X509_free(cert);
+    }
+    EVP_PKEY_free(key);
+    BIO_free(in);
+    BIO_free(key_text);
+    return ok;
+}
+
+/* The authority is the only one that peers are judged by. */
 static bool take_identity(SSL_CTX *c, const struct tls_identity *own)
 {
-    BIO *cert_text = text(own->cert_pem), *key_text = text(own->key_pem), *ca_text = text(own->ca_pem);
-    X509 *cert = cert_text ? PEM_read_bio_X509(cert_text, NULL, NULL, NULL) : NULL;
-    X509 *ca = ca_text ? PEM_read_bio_X509(ca_text, NULL, NULL, NULL) : NULL;
-    EVP_PKEY *key = key_text ? PEM_read_bio_PrivateKey(key_text, NULL, NULL, NULL) : NULL;
-    bool ok = cert && ca && key && SSL_CTX_use_certificate(c, cert) == 1 && SSL_CTX_use_PrivateKey(c, key) == 1
-              && SSL_CTX_check_private_key(c) == 1 && X509_STORE_add_cert(SSL_CTX_get_cert_store(c), ca) == 1;
-    X509_free(cert);
-    X509_free(ca);
-    EVP_PKEY_free(key);
-    BIO_free(cert_text);
-    BIO_free(key_text);
-    BIO_free(ca_text);
-    return ok;
+    return take_own(c, own->cert_pem, own->key_pem) && take_bundle(c, own->ca_pem) == 1;
+}
+
+/* NULL: taken. */
+static const char *take_host_identity(SSL_CTX *c, const struct tls_identity *own)
+{
+    if (own->ca_pem.len ? !take_bundle(c, own->ca_pem) : SSL_CTX_set_default_verify_paths(c) != 1)
+        return "the authorities are no certificates in PEM";
+    if ((own->cert_pem.len || own->key_pem.len) && !take_own(c, own->cert_pem, own->key_pem))
+        return "the own certificate and key are not in PEM, or do not belong together";
+    return NULL;
+}
+
+enum errc tls_identity_check(const struct tls_identity *own, struct err *e)
+{
+    SSL_CTX *c = SSL_CTX_new(TLS_client_method());
+    const char *why = !c ? "TLS cannot be had" : own->host ? take_host_identity(c, own)
+                      : take_identity(c, own) ? NULL : "certificate, key and authority do not belong together";
+    SSL_CTX_free(c);
+    ERR_clear_error();
+    return why ? FAIL(e, INVALID, "%s", why) : ERR_OK;
+}
+
+/* From here on only a server of that name or address is let in. An address gets no SNI (RFC 6066 §3). */
+static bool expect_host(SSL *s, const char *host)
+{
+    X509_VERIFY_PARAM *v = SSL_get0_param(s);
+    X509_VERIFY_PARAM_set_hostflags(v, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    if (X509_VERIFY_PARAM_set1_ip_asc(v, host) == 1)
+        return true;
+    ERR_clear_error();
+    return X509_VERIFY_PARAM_set1_host(v, host, 0) == 1 && SSL_set_tlsext_host_name(s, host) == 1;
 }
 
 static bool make(struct tls *t, bool is_server, const struct tls_identity *own)
 {
     t->ctx = SSL_CTX_new(is_server ? TLS_server_method() : TLS_client_method());
-    if (!t->ctx || SSL_CTX_set_min_proto_version(t->ctx, TLS1_3_VERSION) != 1 || !take_identity(t->ctx, own))
+    if (!t->ctx || SSL_CTX_set_min_proto_version(t->ctx, TLS1_3_VERSION) != 1)
+        return false;
+    if (own->host ? take_host_identity(t->ctx, own) != NULL : !take_identity(t->ctx, own))
         return false;
     SSL_CTX_set_verify(t->ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
-    SSL_CTX_set_verify_depth(t->ctx, 1);
+    SSL_CTX_set_verify_depth(t->ctx, own->host ? HOST_DEPTH : 1);
     if (own->peers_serve && SSL_CTX_set_purpose(t->ctx, X509_PURPOSE_SSL_SERVER) != 1)
         return false;
     SSL_CTX_set_session_cache_mode(t->ctx, SSL_SESS_CACHE_OFF);
@@ -63,8 +119,9 @@ static bool make(struct tls *t, bool is_server, const struct tls_identity *own)
     SSL_CTX_set_mode(t->ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     (void)SSL_CTX_set_num_tickets(t->ctx, 0);
     t->ssl = SSL_new(t->ctx);
-    if (!t->ssl || SSL_set_fd(t->ssl, t->fd) != 1)
+    if (!t->ssl || SSL_set_fd(t->ssl, t->fd) != 1 || (own->host && !expect_host(t->ssl, own->host)))
         return false;
+    t->is_host = own->host != NULL;
     if (is_server)
         SSL_set_accept_state(t->ssl);
     else
@@ -169,6 +226,10 @@ enum errc tls_step(struct tls *t, const struct str *names, size_t name_count, sh
 {
     int done = SSL_do_handshake(t->ssl);
     *ret_events = 0;
+    if (done == 1 && t->is_host) {
+        *ret_peer = 0;
+        return ERR_OK;
+    }
     if (done == 1)
         return judge(t, names, name_count, ret_peer, e);
     enum errc rc = wanted(t, done, ret_events, e);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tls.h - a connection between two programs that know each other by name: TLS 1.3, both sides with a certificate.
+ * A client may know its server as the web does instead, by host name or address (tls_identity.host).
  *
  * The peer is let in when its chain ends at the identity's authority, it is allowed to be what it is (server or client) and its
  * only URI name is one of those that were given; nothing else of it is read before. No tickets, no earlier versions, no early
@@ -18,10 +19,16 @@ struct tls_identity {
     struct str cert_pem, key_pem;       /* own, PKCS#8; for both ends */
     struct str ca_pem;                  /* who signed peers */
     bool peers_serve;                   /* their certificates are servers' whichever side they are on, as those of leases are */
+    /* Not NULL, for a client alone: the server is who has this DNS name or IP address in its certificate (RFC 6125; names in the
+     * common name do not count). ca_pem is then a bundle, or empty for the system's; authorities between it and the server may
+     * come with the server's certificate; an own certificate, with those between, may be absent. Lists of names are empty. */
+    const char *host;
 };
 
 struct tls;
 
+/* Can a connection be made of these texts? INVALID says what is wrong with which of them. */
+MUST_CHECK enum errc tls_identity_check(const struct tls_identity *own, struct err *e);
 /* fd: a connected stream socket. *ret_peer: which of the names it has. */
 MUST_CHECK enum errc tls_open(int fd, bool is_server, const struct tls_identity *own, const struct str *names, size_t name_count,
                               int silence_ms, struct tls **ret, size_t *ret_peer, struct err *e);

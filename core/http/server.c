@@ -4,8 +4,6 @@
 #include "core/http/deaf.h"
 #include "core/http/server_int.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <time.h>
@@ -13,6 +11,7 @@
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
 #include "core/base/share_count.h"
+#include "core/base/text_file.h"
 
 enum { LOOPS_MAX = 64, FILE_MAX = 1 << 20 };
 
@@ -65,17 +64,8 @@ static enum errc read_pem(const char *path, struct str text, char **ret, struct 
         *ret = str_dup_heap(text);
     if (!path || text.len)
         return ERR_OK;
-    CLEANUP(fd_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
     CLEANUP(buf_releasep) struct buf b = BUF(FILE_MAX);
-    char chunk[4096];
-    ssize_t n = -1;
-    while (fd >= 0 && (n = read(fd, chunk, sizeof chunk)) > 0)
-        if (!buf_add(&b, chunk, (size_t)n))
-            return FAIL(e, INVALID, "%s is too large for a PEM file", path);
-    if (n < 0 || b.len == 0) {
-        FAIL(e, IO, "cannot read %s", path);
-        return err_errno(e, errno);
-    }
+    TRY(text_file_read(path, &b, e));
     *ret = TAKE(b.ptr);
     return ERR_OK;
 }

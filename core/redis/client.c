@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* client.c - two arrays of commands that change places: callers fill one under the lock while the thread sends the other as one
- * pipeline and reads its replies. An idle thread asks PING once a second, so that is_up is true to a second. */
+ * pipeline and reads its replies. Once a second the thread looks at what it is connected to, so that is_up is
+ * true to a second. */
 #include "core/redis/client_int.h"
 #include "core/base/assert.h"
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/base/mono_cond.h"
+#include "core/redis/dial_int.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -13,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { QUEUE_MAX = 1024, IDLE_PING_US = 1000000 };
+enum { QUEUE_MAX = 1024, LOOK_US = 1000000 };
 
 struct cmd {
     int argc;
@@ -30,8 +32,12 @@ enum state { UNTRIED, UP, DOWN };
 struct redis_client {
     struct redis_address address;
     pthread_t thread;
-    redisContext *conn;                 /* the thread's own */
-    struct cmd *sending;                /* the thread's own */
+    /* the thread's own, down to lock */
+    struct redis_route *route;
+    struct redis_link *conn;
+    int64_t look_at_us;
+    enum errc why;                      /* of what was logged last while it is down */
+    struct cmd *sending;
     pthread_mutex_t lock;               /* guards all below */
     pthread_cond_t wake, changed;
     struct cmd *filling;
@@ -41,116 +47,77 @@ struct redis_client {
     struct redis_stats stats;
 };
 
-void redis_address_set(struct redis_address *a, const struct redis_opts *o)
-{
-    a->address = str_dup_heap(str_c(o->address));
-    a->user = o->user && *o->user ? str_dup_heap(str_c(o->user)) : NULL;
-    a->password = o->password && *o->password ? str_dup_heap(str_c(o->password)) : NULL;
-    a->timeout_ms = o->timeout_ms > 0 ? o->timeout_ms : 1000;
-}
-
-void redis_address_release(struct redis_address *a)
-{
-    free(a->address);
-    free(a->user);
-    free(a->password);
-}
-
-static redisContext *connect_to(const struct redis_address *a)
-{
-    struct timeval t = { a->timeout_ms / 1000, a->timeout_ms % 1000 * 1000 };
-    if (strncmp(a->address, "unix:", 5) == 0)
-        return redisConnectUnixWithTimeout(a->address + 5, t);
-    const char *colon = strrchr(a->address, ':');
-    int64_t port = 6379;
-    if (colon && !str_to_i64(str_c(colon + 1), 1, 65535, &port))
-        return NULL;
-    char host[256] = "";
-    size_t n = colon ? (size_t)(colon - a->address) : strlen(a->address);
-    if (n == 0 || n >= sizeof host)
-        return NULL;
-    memcpy(host, a->address, n);
-    return redisConnectWithTimeout(host, (int)port, t);
-}
-
-redisContext *redis_dial(const struct redis_address *a)
-{
-    redisContext *c = connect_to(a);
-    if (!c)
-        return NULL;
-    struct timeval t = { a->timeout_ms / 1000, a->timeout_ms % 1000 * 1000 };
-    bool ok = !c->err && redisSetTimeout(c, t) == REDIS_OK;
-    if (ok && a->password) {
-        redisReply *r = a->user ? redisCommand(c, "AUTH %s %s", a->user, a->password) : redisCommand(c, "AUTH %s", a->password);
-        ok = r && r->type == REDIS_REPLY_STATUS;
-        if (r)
-            freeReplyObject(r);
-    }
-    if (ok) {
-        redisReply *r = redisCommand(c, "PING");        /* a server that wants a password says so here */
-        ok = r && r->type == REDIS_REPLY_STATUS;
-        if (r)
-            freeReplyObject(r);
-    }
-    if (ok)
-        return c;
-    redisFree(c);
-    return NULL;
-}
-
 static void set_state(struct redis_client *c, enum state s)
 {
     pthread_mutex_lock(&c->lock);
-    bool is_new = c->state != s;
-    c->state = s;
-    if (s == UP && is_new)
+    if (s == UP && c->state != UP)
         c->stats.connects++;
+    c->state = s;
     pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->lock);
-    if (is_new)
-        log_event(s == UP ? LOG_INFO : LOG_WARN, s == UP ? "redis.up" : "redis.down", "address", LOG_S(c->address.address), NULL);
 }
 
-static void append(redisContext *conn, const struct cmd *cmd)
+static void is_up_now(struct redis_client *c)
+{
+    set_state(c, UP);
+    c->why = ERR_OK;
+    log_event(LOG_INFO, "redis.up", "address", LOG_S(c->address.address), NULL);
+}
+
+/* Said once for each kind of reason, not for each try. */
+static void is_down_now(struct redis_client *c, const struct err *e)
+{
+    redis_link_free(c->conn);
+    c->conn = NULL;
+    set_state(c, DOWN);
+    if (c->why != e->code)
+        log_event(LOG_WARN, "redis.down", "address", LOG_S(c->address.address), "why", LOG_S(e->msg), "detail", LOG_S(e->detail),
+                  NULL);
+    c->why = e->code;
+}
+
+static void append(struct redis_link *conn, const struct cmd *cmd)
 {
     const char *argv[REDIS_ARGS_MAX], *at = cmd->bytes;
     for (int i = 0; i < cmd->argc; i++) {
         argv[i] = at;
         at += cmd->lens[i];
     }
-    redisAppendCommandArgv(conn, cmd->argc, argv, cmd->lens);
+    redis_link_add_argv(conn, cmd->argc, argv, cmd->lens);
 }
 
-/* One reply; false: the connection is of no use any more. */
-static bool read_reply(redisContext *conn, const struct cmd *cmd, bool *ret_ok, int64_t *ret_value)
+/* One reply; an error: the connection is of no use any more. */
+static enum errc read_reply(struct redis_link *conn, const struct cmd *cmd, bool *ret_ok, int64_t *ret_value, struct err *e)
 {
     redisReply *r = NULL;
-    *ret_ok = false;
-    *ret_value = 0;
-    if (redisGetReply(conn, (void **)&r) != REDIS_OK || !r)
-        return false;
+    TRY(redis_link_reply(conn, &r, e));
     int want = cmd->want == REDIS_INT ? REDIS_REPLY_INTEGER : cmd->want == REDIS_STATUS ? REDIS_REPLY_STATUS : r->type;
     bool is_error = r->type == REDIS_REPLY_ERROR, fits = r->type == want;
+    /* Its master was taken from it since ROLE was asked. */
+    bool is_replica = is_error && str_starts(str_n(r->str, r->len), "READONLY");
     if (fits && !is_error) {
         *ret_ok = true;
         *ret_value = r->type == REDIS_REPLY_INTEGER ? r->integer : 0;
     }
     freeReplyObject(r);
-    return is_error || fits;
+    if (is_replica)
+        return FAIL(e, FORBIDDEN, "it is a replica now and takes no writes");
+    return is_error || fits ? ERR_OK : FAIL(e, UPSTREAM, "an answer of another type than the command has");
 }
 
 static void send_batch(struct redis_client *c, int n)
 {
-    bool is_alive = c->conn != NULL;
+    enum errc rc = c->conn ? ERR_OK : ERR_UNAVAILABLE;
+    struct err e;
     int failed = 0;
-    for (int i = 0; is_alive && i < n; i++)
+    for (int i = 0; rc == ERR_OK && i < n; i++)
         append(c->conn, &c->sending[i]);
     for (int i = 0; i < n; i++) {
         const struct cmd *cmd = &c->sending[i];
         bool ok = false;
         int64_t value = 0;
-        if (is_alive)
-            is_alive = read_reply(c->conn, cmd, &ok, &value);
+        if (rc == ERR_OK)
+            rc = read_reply(c->conn, cmd, &ok, &value, &e);
         failed += !ok;
         if (cmd->fn)
             cmd->fn(cmd->ctx, ok, value);
@@ -159,11 +126,32 @@ static void send_batch(struct redis_client *c, int n)
     c->stats.sent += n - failed;
     c->stats.failed += failed;
     pthread_mutex_unlock(&c->lock);
-    if (!is_alive && c->conn) {
-        redisFree(c->conn);
-        c->conn = NULL;
-        set_state(c, DOWN);
-    }
+    if (rc != ERR_OK && c->conn)
+        is_down_now(c, &e);
+}
+
+static enum errc ping(struct redis_link *conn, struct err *e)
+{
+    static const struct cmd cmd = { .argc = 1, .lens = { 4 }, .bytes = "PING", .want = REDIS_STATUS };
+    bool ok = false;
+    int64_t value;
+    append(conn, &cmd);
+    TRY(read_reply(conn, &cmd, &ok, &value, e));
+    return ok ? ERR_OK : FAIL(e, FORBIDDEN, "PING was refused");
+}
+
+/* Once a second: does it answer, and is it still who takes writes? */
+static void look(struct redis_client *c)
+{
+    struct err e;
+    const int64_t now = clock_mono_us(&clock_system);
+    if (!c->conn || now < c->look_at_us)
+        return;
+    c->look_at_us = now + LOOK_US;
+    enum errc rc = redis_route_moved(c->route) ? FAIL(&e, RETRY, "the master is elsewhere now")
+                 : redis_route_is_tcp(c->route) ? redis_ask_role(c->conn, &e) : ping(c->conn, &e);
+    if (rc != ERR_OK)
+        is_down_now(c, &e);
 }
 
 static void wait_us(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t us)
@@ -176,7 +164,7 @@ static void wait_us(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t us)
 static int take_batch(struct redis_client *c, int64_t pause_us, bool *ret_stop)
 {
     pthread_mutex_lock(&c->lock);
-    if (!c->is_stopping && (c->count == 0 || pause_us != IDLE_PING_US))
+    if (!c->is_stopping && (c->count == 0 || pause_us != LOOK_US))
         wait_us(&c->wake, &c->lock, pause_us);
     int n = c->count;
     struct cmd *full = c->filling;
@@ -196,26 +184,24 @@ static void *client_main(void *arg)
     sigaddset(&pipe, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &pipe, NULL);
     pthread_setname_np(pthread_self(), "redis");
-    static const struct cmd ping = { .argc = 1, .lens = { 4 }, .bytes = "PING", .want = REDIS_STATUS };
     int64_t pause_us = REDIS_PAUSE_MIN_US;
     for (bool stop = false; !stop;) {
-        if (!c->conn && (c->conn = redis_dial(&c->address))) {
+        struct err e;
+        if (!c->conn && redis_dial(c->route, &c->conn, &e) == ERR_OK) {
             pause_us = REDIS_PAUSE_MIN_US;
-            set_state(c, UP);
+            c->look_at_us = clock_mono_us(&clock_system) + LOOK_US;
+            is_up_now(c);
         } else if (!c->conn) {
-            set_state(c, DOWN);
+            is_down_now(c, &e);
         }
-        int n = take_batch(c, c->conn ? IDLE_PING_US : pause_us, &stop);
+        int n = take_batch(c, c->conn ? LOOK_US : pause_us, &stop);
         if (!c->conn && pause_us < REDIS_PAUSE_MAX_US)
             pause_us *= 2;
-        if (n == 0 && !stop && c->conn) {
-            c->sending[0] = ping;
-            n = 1;
-        }
-        send_batch(c, n);
+        if (n || stop)
+            send_batch(c, n);
+        look(c);
     }
-    if (c->conn)
-        redisFree(c->conn);
+    redis_link_free(c->conn);
     return NULL;
 }
 
@@ -227,6 +213,7 @@ struct redis_client *redis_client_new(const struct redis_opts *o)
     c->filling = calloc(QUEUE_MAX, sizeof *c->filling);
     ASSERT(c->sending && c->filling);
     redis_address_set(&c->address, o);
+    c->route = redis_route_new(&c->address);
     pthread_mutex_init(&c->lock, NULL);
     mono_cond_init(&c->wake);
     mono_cond_init(&c->changed);
@@ -238,6 +225,7 @@ void redis_client_free(struct redis_client *c)
 {
     if (!c)
         return;
+    atomic_store(&c->address.is_ending, true);
     pthread_mutex_lock(&c->lock);
     c->is_stopping = true;
     pthread_cond_signal(&c->wake);
@@ -246,6 +234,7 @@ void redis_client_free(struct redis_client *c)
     pthread_cond_destroy(&c->wake);
     pthread_cond_destroy(&c->changed);
     pthread_mutex_destroy(&c->lock);
+    redis_route_free(c->route);
     redis_address_release(&c->address);
     free(c->sending);
     free(c->filling);

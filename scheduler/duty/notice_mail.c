@@ -3,13 +3,12 @@
 #include "scheduler/duty/notice_mail.h"
 #include "audit/event.h"
 #include "core/base/log.h"
+#include "core/base/text_file.h"
 #include "core/crypto/rand.h"
 #include "core/crypto/secmem.h"
 #include "core/http/mail.h"
 #include "core/table/config.h"
 #include "tenants/notice/text.h"
-
-#include <stdio.h>
 
 enum { PASSWORD_MAX = 512 };
 
@@ -40,17 +39,6 @@ struct notice_result notice_result_of(const struct app *app, struct uuid tenant,
         .pause_ms = jitter(notice_pause_ms(tries, app->config->notify_pause_ms)) };
 }
 
-/* The first line of the file, which the caller wipes; false: it cannot be read. */
-static bool password_read(const char *path, char line[PASSWORD_MAX])
-{
-    FILE *f = fopen(path, "re");
-    const bool is_read = f && fgets(line, PASSWORD_MAX, f);
-    if (f)
-        fclose(f);
-    line[strcspn(line, "\r\n")] = 0;
-    return is_read;
-}
-
 static bool is_unwanted(void *is_over)
 {
     return atomic_load((const atomic_bool *)is_over);
@@ -69,7 +57,7 @@ static enum errc send_mail(const struct app *app, struct arena *a, const struct 
     if (*cfg->smtp_user) {
         to.user = cfg->smtp_user;
         to.password = password;
-        if (!password_read(cfg->smtp_password_file, password))
+        if (text_file_line(cfg->smtp_password_file, password, sizeof password, e) != ERR_OK)
             return FAIL(e, UNAVAILABLE, "The mail server's password cannot be read (smtp.password_file)");
     }
     notice_text_mail(a, d, cfg->api_public_url, &m.subject, &m.text);

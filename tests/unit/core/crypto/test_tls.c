@@ -235,9 +235,64 @@ static void test_a_key_of_another_is_refused_before_anything_is_sent(void **st)
     close(fd[1]);
 }
 
+/* A client that knows its server by host: `host` against a certificate for redis.example and 10.1.2.3. */
+static void by_host(const char *host, const struct x509_pair *authority, bool has_own, enum errc want, const char *why)
+{
+    static struct side server, client;
+    const struct x509_req r = { .common_name = STR("other.example"), .uri_san = STR(ZONE "/rank/9"), .is_server = true,
+        .lifetime_s = 3600, .dns = (const char *const[]){ "redis.example", NULL },
+        .ip = (const char *const[]){ "10.1.2.3", NULL } };
+    struct x509_pair p;
+    OK(x509_issue(a, &ca, &r, clock_wall_us(&clock_system), &p, NULL));
+    server = (struct side){ .own = identity(&p, &ca), .name = STR(ZONE "/rank/1") };
+    client = (struct side){ .own = { .ca_pem = authority->cert_pem, .host = host } };
+    if (has_own) {
+        client.own.cert_pem = right.cert_pem;
+        client.own.key_pem = right.key_pem;
+    }
+    play_both(&server, &client);
+    if (client.rc != want || (why && !strstr(client.err.msg, why)))
+        fail_msg("%s: %s (%s)", host, client.err.msg, client.err.detail);
+    assert_true((server.rc == ERR_OK) == (want == ERR_OK));
+}
+
+static void test_a_server_known_by_host(void **st)
+{
+    (void)st;
+    by_host("redis.example", &ca, true, ERR_OK, NULL);
+    by_host("10.1.2.3", &ca, true, ERR_OK, NULL);
+    by_host("redis2.example", &ca, true, ERR_FORBIDDEN, "hostname mismatch");
+    by_host("10.1.2.4", &ca, true, ERR_FORBIDDEN, "IP address mismatch");
+    by_host("other.example", &ca, true, ERR_FORBIDDEN, "hostname mismatch");        /* a common name is no name */
+    by_host("redis.example", &other_ca, true, ERR_FORBIDDEN, "certificate");
+    by_host("redis.example", &ca, false, ERR_UPSTREAM, NULL);                       /* this server wants a certificate */
+}
+
+static void test_identities(void **st)
+{
+    struct err e;
+    struct tls_identity own = identity(&left, &ca);
+    (void)st;
+    OK(tls_identity_check(&own, &e));
+    own.host = "any";
+    OK(tls_identity_check(&own, &e));
+    own.key_pem = right.key_pem;
+    assert_int_equal(tls_identity_check(&own, &e), ERR_INVALID);
+    own.cert_pem = own.key_pem = STR_NULL;
+    OK(tls_identity_check(&own, &e));
+    own.ca_pem = str_fmt(a, "%.*s%.*s", STR_ARG(ca.cert_pem), STR_ARG(other_ca.cert_pem));
+    OK(tls_identity_check(&own, &e));
+    own.ca_pem = STR("no PEM");
+    assert_int_equal(tls_identity_check(&own, &e), ERR_INVALID);
+    own.ca_pem = STR_NULL;          /* the system's */
+    OK(tls_identity_check(&own, &e));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_server_known_by_host),
+        cmocka_unit_test(test_identities),
         cmocka_unit_test(test_both_know_each_other),
         cmocka_unit_test(test_others_are_refused),
         cmocka_unit_test(test_a_clients_certificate_serves_nobody),
