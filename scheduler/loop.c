@@ -22,6 +22,7 @@
 #include "scheduler/evict.h"
 #include "scheduler/gather.h"
 #include "scheduler/leader.h"
+#include "scheduler/mirror/waiting.h"
 #include "scheduler/duty/reaper.h"
 #include "scheduler/duty/reservations.h"
 #include "scheduler/round.h"
@@ -152,6 +153,7 @@ static enum errc purge_once(const struct app *app, struct arena *a, struct err *
 {
     struct work w = loop_work(app, a);
     int64_t purged;
+    TRY(RUN_SYSTEM(&w, app->pool, 0, waiting_tidy(&w, e), e));
     return RUN_SYSTEM(&w, app->pool, 0, reaper_purge(&w, PURGE_LIMIT, &purged, e), e);
 }
 
@@ -212,7 +214,7 @@ static bool plan_round(struct loop *l, int64_t now, bool *ret_more)
     l->is_full = is_ok && !o.has_room;
     pthread_mutex_unlock(&l->lock);
     gather_note(&l->gather, real_us, is_ok ? o.admitted : 0);
-    *ret_more = o.more;
+    *ret_more = o.more || o.loads;
     if (is_ok && is_due(&l->note_us, now, NOTE_US))
         is_ok &= report(note_once(l->app, l->arena, clock_mono_us(l->app->clock) - began, &e), &e, "scheduler.note");
     return is_ok;

@@ -8,6 +8,7 @@ struct plan_outcome {
     int64_t admitted;
     bool more;                          /* what was not read may fit */
     bool has_room;                      /* for a slot, on some machine */
+    bool loads;                         /* not all that waits is kept yet */
 };
 
 static inline struct work loop_work(const struct app *app, struct arena *a)

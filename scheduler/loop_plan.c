@@ -13,6 +13,7 @@
 #include "scheduler/mirror/machines.h"
 #include "scheduler/mirror/policies.h"
 #include "scheduler/mirror/snapshot.h"
+#include "scheduler/mirror/waiting.h"
 #include "scheduler/plan/backfill.h"
 #include "scheduler/plan/placement.h"
 #include "scheduler/plan/turnover.h"
@@ -33,6 +34,7 @@ void loop_wake_nodes(const struct app *app, struct slice nodes_told)
 void loop_forget(const struct app *app)
 {
     machines_forget(app->machines);
+    waiting_forget(app->waiting);
     policies_forget(app->policies);
 }
 
@@ -71,6 +73,7 @@ static enum errc read_and_admit(struct work *w, struct snapshot *s, struct plan 
     if (s->claims)
         claims_untake(s->claims, s);
     w->now_us = clock_wall_us(w->app->clock);
+    waiting_doubt(w->app->waiting, s, p);
     return p->places.n ? plan_admit(w, s, p, cfg->scheduler_lease_ms, ret, e) : ERR_OK;
 }
 
@@ -88,6 +91,7 @@ static void tell(struct work *w, const struct snapshot *s, const struct plan *p,
     }
     loop_wake_nodes(w->app, r->nodes);
     plan_told(w, s, l, r->lines.n);
+    waiting_settle(w->app->waiting, l, r->lines.n);
 }
 
 /* ret_again: something was refused, which a pass that looks at each line is to see. */
@@ -163,7 +167,9 @@ static enum errc plan_pass(const struct app *app, struct arena *a, bool is_deep,
         p.waits.n = 0;
     if (p.places.n || p.waits.n) {
         w.now_us = clock_wall_us(app->clock);
+        waiting_doubt(app->waiting, &s, &p);
         TRY(RUN_SYSTEM(&w, app->pool, TX_ENDS, plan_apply(&w, &s, &p, app->config->scheduler_lease_ms, &r, e), e));
+        waiting_told(app->waiting, &s, &p);
     }
     tell(&w, &s, &p, &r);
     ret->admitted += r.admitted;
@@ -172,12 +178,22 @@ static enum errc plan_pass(const struct app *app, struct arena *a, bool is_deep,
     return ERR_OK;
 }
 
+static enum errc load(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
+{
+    struct work w = loop_work(app, a);
+    *ret_more = false;
+    if (!app->waiting || waiting_is_whole(app->waiting))
+        return ERR_OK;
+    return RUN_SYSTEM(&w, app->pool, TX_READ_ONLY, waiting_load(&w, ret_more, e), e);
+}
+
 /* A second, deep pass follows at once where the first one had to stop before jobs that it had not read. */
 enum errc loop_plan(const struct app *app, struct arena *a, bool is_full, struct plan_outcome *ret, struct err *e)
 {
     int64_t began = clock_mono_us(app->clock);
     bool is_refused = false;
     *ret = (struct plan_outcome){ .has_room = true };
+    TRY(load(app, a, &ret->loads, e));
     TRY(is_full ? plan_pass(app, a, true, true, ret, e) : quick_pass(app, a, ret, &is_refused, e));
     if (is_refused)
         TRY(plan_pass(app, a, false, false, ret, e));

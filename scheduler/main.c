@@ -65,6 +65,7 @@
 #include "scheduler/duty/tenant_reaper.h"
 #include "scheduler/duty/sequence.h"
 #include "scheduler/mirror/machines.h"
+#include "scheduler/mirror/waiting.h"
 #include "scheduler/mirror/policies.h"
 #include "scheduler/mirror/rules.h"
 #include "scheduler/mirror/snapshot.h"
@@ -96,7 +97,7 @@ struct daemon {
     sigset_t set;
 };
 
-static const struct stmt *const *const scheduler_lists[] = { residency_stmts, snapshot_stmts, machines_stmts,
+static const struct stmt *const *const scheduler_lists[] = { residency_stmts, snapshot_stmts, machines_stmts, waiting_stmts,
     rules_stmts, plan_apply_stmts,
     holders_stmts, ends_stmts, evict_stmts, plan_check_stmts, plan_gang_stmts,
                                                              reaper_stmts,
@@ -195,6 +196,7 @@ static enum errc start_database(struct daemon *d, struct err *e)
     d->app.pool = pool_of(c, url, 5, "falaj-scheduler", scheduler_lists, true);
     d->app.policies = policies_new();
     d->app.machines = machines_new();
+    d->app.waiting = waiting_new();
     d->app.workload = workload_new();
     d->app.turnover = turnover_new();
     d->app.claims = &d->claims;
@@ -277,6 +279,7 @@ static void stop(struct daemon *d)
     db_pool_free(d->app.pool);
     policies_free(d->app.policies);
     machines_free(d->app.machines);
+    waiting_free(d->app.waiting);
     workload_free(d->app.workload);
     cycle_ring_free(d->app.cycles);
     turnover_free(d->app.turnover);

@@ -16,6 +16,7 @@
 #include "scheduler/jobs/job_apply.h"
 #include "scheduler/mirror/rules.h"
 #include "scheduler/mirror/snapshot.h"
+#include "scheduler/mirror/waiting.h"
 #include "scheduler/engine/lease_move.h"
 
 #include <stdlib.h>
@@ -212,7 +213,7 @@ static enum errc explain(struct work *w, const struct snapshot *s, const struct 
     for (size_t i = 0; i < p->waits.n; i++) {
         const struct waiting *x = &p->waits.items[i];
         const struct snap_job *j = &s->jobs.items[x->job];
-        if (str_eq(j->reason, x->reason) && str_eq(j->message, x->message))
+        if (j->said == waiting_said(x->reason, x->message))
             continue;
         words[n++] = (struct word){ j->tenant_id, j->job_id, j->version, x->reason, x->message };
         if (x->is_denied)

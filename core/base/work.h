@@ -24,6 +24,7 @@ struct api_rates;
 struct capacity_cache;
 struct residency_cache;
 struct machines;
+struct waiters;
 struct policies;
 struct workload;
 struct local_auth;
@@ -49,6 +50,7 @@ struct app {
     struct api_rates *api_rates;        /* falaj-api only */
     struct residency_cache *residency; /* api only: where tenants' data may be, tenants/home/residency_facts.h */
     struct machines *machines;      /* falaj-scheduler only: machines as they were read, scheduler/mirror/machines.h */
+    struct waiters *waiting;        /* falaj-scheduler only: jobs that wait, scheduler/mirror/waiting.h */
     struct policies *policies;      /* falaj-scheduler only: where tenants' data may be, scheduler/mirror/policies.h */
     struct workload *workload;      /* falaj-scheduler only: GPU jobs that came, scheduler/plan/workload.h */
     struct claims *claims;          /* falaj-scheduler only: jobs for which room is being made, scheduler/plan/claims.h */

@@ -426,6 +426,13 @@ CREATE FUNCTION public.job_cancel_told() RETURNS trigger
     -- the body: migrations
 ALTER FUNCTION public.job_cancel_told() OWNER TO falaj_system;
 
+-- Name: job_changed(); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.job_changed() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.job_changed() OWNER TO falaj_system;
+
 -- Name: job_conditions(uuid, uuid, text, uuid, uuid, text, text, text, timestamp with time zone, timestamp with time zone, uuid[]); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.job_conditions(below uuid, floor uuid, kind text, project uuid, creator uuid, zone text, pool text, q text, after timestamp with time zone, before timestamp with time zone, visible uuid[]) RETURNS text
     LANGUAGE sql IMMUTABLE
@@ -596,6 +603,7 @@ END) STORED,
     retry jsonb,
     suspend_requested boolean DEFAULT false NOT NULL,
     nodes bigint DEFAULT 1 NOT NULL,
+    ready_xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
     CONSTRAINT job_state_check CHECK (
 CASE
     WHEN (finished_at IS NULL) THEN ((queued = (state = 'PENDING'::text)) AND (state = ANY ('{PENDING,ADMITTED,RUNNING,STARTING,HELD,PREEMPTING,COMPLETING,SUSPENDED}'::text[])))
@@ -626,6 +634,9 @@ COMMENT ON COLUMN public.job.suspend_requested IS 'It becomes SUSPENDED when its
 
 -- Name: COLUMN job.nodes; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON COLUMN public.job.nodes IS 'Machines that it runs on at once, each with its slots, GPUs and memory';
+
+-- Name: COLUMN job.ready_xid; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.job.ready_xid IS 'The transaction that stored it; 0: before that was kept';
 
 -- Name: job_rows(uuid[], uuid[]); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.job_rows(tenants uuid[], jobs uuid[]) RETURNS SETOF public.job
@@ -2483,6 +2494,18 @@ ALTER TABLE public.job_array OWNER TO falaj_owner;
 
 -- Name: TABLE job_array; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON TABLE public.job_array IS 'Arrays of jobs; a task has no other row until it becomes a job';
+
+-- Name: job_change; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.job_change (
+    changed_xid xid8 NOT NULL,
+    of_tenant uuid NOT NULL,
+    of_job uuid NOT NULL
+);
+ALTER TABLE ONLY public.job_change FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.job_change OWNER TO falaj_owner;
+
+-- Name: TABLE job_change; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON TABLE public.job_change IS 'Waiting jobs that were put back, changed, held or ended, until the planner has read it';
 
 -- Name: job_dependency; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.job_dependency (
@@ -4556,6 +4579,12 @@ CREATE INDEX job_array_open ON public.job_array USING btree (tenant_id) WHERE (e
 -- Name: job_array_turn; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX job_array_turn ON public.job_array USING btree (turn_at) WHERE ((ended_at IS NULL) AND (cancelled_at IS NULL) AND (paused = ''::text));
 
+-- Name: job_came; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX job_came ON public.job USING btree (ready_xid) WHERE (queued AND (not_before IS NULL));
+
+-- Name: job_change_at; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX job_change_at ON public.job_change USING btree (changed_xid);
+
 -- Name: job_deadline; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX job_deadline ON public.job USING btree (deadline_at) WHERE ((deadline_at IS NOT NULL) AND (ended IS NULL));
 
@@ -5611,12 +5640,18 @@ CREATE TRIGGER budget_guard AFTER INSERT OR DELETE OR UPDATE OF stop_percent ON 
 -- Name: job job_cancel_told; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER job_cancel_told AFTER UPDATE OF cancel_requested ON public.job FOR EACH ROW WHEN ((new.cancel_requested <> old.cancel_requested)) EXECUTE FUNCTION public.job_cancel_told();
 
+-- Name: job job_changed; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER job_changed AFTER UPDATE OF queued, priority, shape, not_before, cancel_requested, max_runtime_s ON public.job FOR EACH ROW WHEN (((old.queued OR new.queued) AND (NOT (old.queued AND (new.state = 'ADMITTED'::text))) AND (((((((old.queued IS DISTINCT FROM new.queued) OR (old.priority IS DISTINCT FROM new.priority)) OR (old.shape IS DISTINCT FROM new.shape)) OR (old.not_before IS DISTINCT FROM new.not_before)) OR (old.cancel_requested IS DISTINCT FROM new.cancel_requested)) OR (old.max_runtime_s IS DISTINCT FROM new.max_runtime_s)) OR (old.version IS DISTINCT FROM new.version)))) EXECUTE FUNCTION public.job_changed();
+
 -- Name: job job_edge; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER job_edge AFTER UPDATE OF state ON public.job FOR EACH ROW WHEN ((concat(old.state, '>', new.state, (new.version - old.version), (new.fence - old.fence)) <> ALL ('{PENDING>ADMITTED11,ADMITTED>COMPLETED30}'::text[]))) EXECUTE FUNCTION public.job_edge_refuse();
 
 -- Name: job job_fixed; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER job_fixed AFTER INSERT OR UPDATE OF name, kind, queue, slots, gpus, priority, max_attempts ON public.job FOR EACH ROW WHEN ((NOT (((length(new.name) >= 1) AND (length(new.name) <= 128)) AND ((new.slots >= 1) AND (new.slots <= 4096)) AND ((new.gpus >= 0) AND (new.gpus <= 64)) AND ((new.priority >= '-1000'::integer) AND (new.priority <= 1000)) AND ((new.max_attempts >= 1) AND (new.max_attempts <= 100)) AND public.job_kind_is_known(new.kind) AND ((new.queue = 'default'::text) OR (new.queue ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text))))) EXECUTE FUNCTION public.job_fixed_refuse();
 ALTER TABLE public.job ENABLE ALWAYS TRIGGER job_fixed;
+
+-- Name: job job_removed; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER job_removed AFTER DELETE ON public.job FOR EACH ROW WHEN (old.queued) EXECUTE FUNCTION public.job_changed();
 
 -- Name: job job_reshape; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER job_reshape AFTER UPDATE OF project_id, queue, kind, data_class, zone, pool, slots, gpus, class, cpu_milli, memory_bytes, gpu_milli, gpu_models, nodes ON public.job FOR EACH ROW EXECUTE FUNCTION public.job_shape_keep();
@@ -6477,6 +6512,9 @@ ALTER TABLE public.job ENABLE ROW LEVEL SECURITY;
 -- Name: job_array; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.job_array ENABLE ROW LEVEL SECURITY;
 
+-- Name: job_change; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.job_change ENABLE ROW LEVEL SECURITY;
+
 -- Name: job_dependency; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.job_dependency ENABLE ROW LEVEL SECURITY;
 
@@ -6804,6 +6842,9 @@ ALTER TABLE public.password ENABLE ROW LEVEL SECURITY;
 -- Name: person_origin; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.person_origin ENABLE ROW LEVEL SECURITY;
 
+-- Name: job_change platform; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY platform ON public.job_change TO falaj_app USING (((current_setting('app.tenant'::text))::uuid = '00000000-0000-0000-0000-000000000000'::uuid));
+
 -- Name: join_token platform; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY platform ON public.join_token TO falaj_app USING (((current_setting('app.tenant'::text))::uuid = '00000000-0000-0000-0000-000000000000'::uuid));
 
@@ -6992,6 +7033,9 @@ CREATE POLICY system ON public.job TO falaj_owner, falaj_system, falaj_worker_ap
 
 -- Name: job_array system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.job_array TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
+-- Name: job_change system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.job_change TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
 -- Name: job_dependency system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.job_dependency TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
@@ -7355,6 +7399,10 @@ GRANT ALL ON FUNCTION public.job_array_ids(tenants uuid[], jobs uuid[]) TO falaj
 -- Name: FUNCTION job_cancel_told(); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.job_cancel_told() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.job_cancel_told() TO falaj_owner;
+
+-- Name: FUNCTION job_changed(); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.job_changed() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.job_changed() TO falaj_app;
 
 -- Name: FUNCTION job_counts(t uuid, below uuid, floor uuid, kind text, project uuid, creator uuid, zone text, pool text, q text, after timestamp with time zone, before timestamp with time zone, last_states text[], cap bigint); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.job_counts(t uuid, below uuid, floor uuid, kind text, project uuid, creator uuid, zone text, pool text, q text, after timestamp with time zone, before timestamp with time zone, last_states text[], cap bigint) FROM PUBLIC;
@@ -7929,6 +7977,10 @@ GRANT SELECT,INSERT,DELETE ON TABLE public.issuer_subject TO falaj_app;
 GRANT SELECT,DELETE ON TABLE public.job_array TO falaj_system;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.job_array TO falaj_app;
 GRANT SELECT,UPDATE ON TABLE public.job_array TO falaj_scheduler;
+
+-- Name: TABLE job_change; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,INSERT,DELETE ON TABLE public.job_change TO falaj_system;
+GRANT SELECT,DELETE ON TABLE public.job_change TO falaj_scheduler;
 
 -- Name: TABLE job_dependency; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,INSERT,DELETE ON TABLE public.job_dependency TO falaj_system;

@@ -13,6 +13,7 @@
 #include "scheduler/mirror/machines.h"
 #include "scheduler/mirror/policies.h"
 #include "scheduler/mirror/rules.h"
+#include "scheduler/mirror/waiting.h"
 #include "scheduler/plan/bookings.h"
 #include "scheduler/plan/turnover.h"
 #include "tenants/accounts/quota.h"
@@ -20,7 +21,7 @@
 
 #include <stdlib.h>
 
-enum { WAITING_MAX = 1000000, CLASSES_MAX = 1000 };
+enum { CLASSES_MAX = 1000 };
 
 SCHEMA_OF(snap_tenant, "A tenant with its quotas", FIELD(snap_tenant, tenant_id, 0, .doc = "Tenant"),
     FIELD(snap_tenant, zones, F_NOCOL, .doc = "Zones it may use"), FIELD(snap_tenant, residency, F_NOCOL, .doc = "Facts for the judge"),
@@ -221,6 +222,25 @@ static bool may_wait(const struct snapshot *s)
     return true;
 }
 
+/* From what is kept of waiting jobs, once that is all of them. */
+static enum errc read_jobs(struct work *w, int64_t limit, bool is_full, struct snapshot *s, struct err *e)
+{
+    struct waiters *m = w->app->waiting;
+    struct slice jobs = { 0 };
+    if (m && waiting_is_whole(m))
+        TRY(waiting_read(w, is_full, e));
+    if (m && waiting_is_whole(m)) {
+        waiting_front(m, limit, w->arena, &jobs);
+        s->jobs.items = jobs.items;
+        s->jobs.n = jobs.n;
+        return ERR_OK;
+    }
+    TRY(db_many(w->tx, &snapshot_jobs, ARGS(A_I64(limit), A_I64(WAITING_MAX)), &s->jobs, WAITING_MAX, e));
+    for (size_t i = 0; i < s->jobs.n; i++)
+        s->jobs.items[i].said = waiting_said(s->jobs.items[i].reason, s->jobs.items[i].message);
+    return ERR_OK;
+}
+
 enum errc snapshot_read(struct work *w, int64_t limit, bool is_full, struct snapshot *ret, struct err *e)
 {
     struct snapshot s = { 0 };
@@ -236,7 +256,7 @@ enum errc snapshot_read(struct work *w, int64_t limit, bool is_full, struct snap
     if (!is_full && room < limit)
         limit = room;
     if (limit > 0)
-        TRY(db_many(w->tx, &snapshot_jobs, ARGS(A_I64(limit), A_I64(WAITING_MAX)), &s.jobs, WAITING_MAX, e));
+        TRY(read_jobs(w, limit, is_full, &s, e));
     for (size_t i = 0; i < s.jobs.n; i++) {
         struct snap_job *j = &s.jobs.items[i];
         j->needs_programs = job_needs_programs(j->kind);

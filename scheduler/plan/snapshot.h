@@ -48,7 +48,8 @@ struct snap_tenant {
 
 struct snap_job {
     struct uuid tenant_id, job_id;
-    struct str reason, message;         /* as they stand in the database */
+    struct str reason, message;         /* as they stand in the database; message: where it was read for this plan */
+    uint64_t said;                      /* both, as one number: mirror/waiting.h */
     struct str zone, pool;              /* zone absent: any allowed */
     struct str queue;
     struct uuid project_id;

@@ -18,6 +18,7 @@ static const struct { const char *table, *reason; } open_tables[] = {
     { "priority_class", "the classes of the platform, the same for all tenants" },
     { "root_key", "versions of the zones' roots: the platform's, and no key is in it" },
     { "key_edge", "the life of a key version, constants" },
+    { "job_change", "what became of waiting jobs, for the planner: as reservation" },
     { "reservation_revision", "how often any reservation has changed; one number" },
     { "reservation", "machines kept for a time: platform data, as join_token" },
     { "reservation_machine", "as reservation" },

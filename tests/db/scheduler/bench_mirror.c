@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_mirror.c - what a round of planning costs by how many machines there are and how many jobs wait of which none fits: with
- * what is kept of machines from plan to plan (scheduler/mirror/machines.h), and with all read each time, in turns. Each round one
- * job that fits is submitted and must start. Usage: bench_mirror [machines [waiting [rounds]]]
+/* bench_mirror.c - what a round of planning costs by how many machines there are and how many jobs wait of which none fits:
+ * with all read each time, with what is kept of machines from plan to plan (scheduler/mirror/machines.h), and with waiting
+ * jobs kept as well (waiting.h), in turns. Each round one job that fits is submitted and must start.
+ * Usage: bench_mirror [machines [waiting [rounds [classes]]]]
  *
- * Prints the mean time of a quick round and the process's own processor time in it, rows of machines read, and the first round of
- * a new leader. The cluster of the harness does not fsync. */
+ * Prints the mean time of a quick round and the process's own processor time in it, rows read, what a new leader's first
+ * round takes and when it knows all that waits, and the memory of that. The cluster of the harness does not fsync. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "scheduler/mirror/machines.h"
+#include "scheduler/mirror/waiting.h"
 #include "tests/db/scheduler/fixture.h"
 
 static struct fixture f;
@@ -46,11 +48,42 @@ static void one_more(void)
     (void)submit(&f, f.tenant_b, 1, 1, 3, NULL);
 }
 
+/* Jobs that fit nowhere, of so many classes. */
+static void wait_for(int64_t n, int64_t classes)
+{
+    char tenant[33] = { 0 };
+    hex_encode(f.tenant_a.b, 16, tenant);
+    fixture_exec(&f, "INSERT INTO job (tenant_id, job_id, name, kind, spec, pool, data_class, slots, priority, max_runtime_s,\n"
+                     "                 created_by, submitted_xid)\n"
+                     " SELECT '%s', gen_random_uuid(), 'j', 'noop', '{}', 'default', 'internal', 64 + i %% %ld, 0, 60,\n"
+                     "        gen_random_uuid(),\n"
+                     "        pg_current_xact_id() FROM generate_series(1, %ld) i; ANALYZE", tenant, (long)classes, (long)n);
+}
+
+/* Until a new leader has planned once, and until it knows all that waits. */
+static void take_over(struct waiters *waiting)
+{
+    int64_t cpu = 0, first = 0;
+    const int64_t from = clock_us(CLOCK_MONOTONIC);
+    machines_forget(f.scheduler.machines);
+    waiting_forget(waiting);
+    one_more();
+    first = round_us(&cpu, true);
+    while (!waiting_is_whole(waiting)) {
+        one_more();
+        (void)round_us(&cpu, false);
+    }
+    const struct waiting_count c = waiting_counted(waiting);
+    printf("a new leader: first round %ld us, all known after %ld us (processor %ld); %zu jobs in %zu bytes, %zu each\n",
+           (long)first, (long)(clock_us(CLOCK_MONOTONIC) - from), (long)cpu, c.jobs, c.bytes, c.bytes / (c.jobs ? c.jobs : 1));
+}
+
 int main(int argc, char **argv)
 {
+    static const char *const names[] = { "all read", "machines kept", "machines and waiting jobs kept" };
     const int64_t nodes = argc > 1 ? strtol(argv[1], NULL, 10) : 1000, waiting = argc > 2 ? strtol(argv[2], NULL, 10) : 1000;
     const int rounds = argc > 3 ? atoi(argv[3]) : 20;
-    int64_t wall[2] = { 0 }, cpu[2] = { 0 }, none = 0;
+    int64_t wall[3] = { 0 }, cpu[3] = { 0 };
     fixture_open(&f);
     machine_up(&f, &m, "ae-dxb-1", "bench", 8, 0);
     fixture_exec(&f, "INSERT INTO node (node_id, zone, pool, name, identity, slots, cpus, memory_bytes, version, boot_id)\n"
@@ -58,25 +91,29 @@ int main(int argc, char **argv)
                      "        gen_random_uuid()\n"
                      "   FROM node, generate_series(1, %ld) i WHERE name = 'bench'; ANALYZE", (long)nodes);
     fixture_exec(&f, "UPDATE quota SET hard_limit = 10000000 WHERE resource IN ('jobs', 'slots', 'pending_jobs')");
-    for (int64_t i = 0; i < waiting; i += 1000)
-        (void)submit(&f, f.tenant_a, waiting - i < 1000 ? (size_t)(waiting - i) : 1000, 64, 3, NULL);
-    fixture_exec(&f, "ANALYZE");
-    struct machines *kept = machines_new();
-    one_more();
-    f.scheduler.machines = kept;
-    const int64_t first = round_us(&none, true);
-    for (int i = 0; i < 2 * rounds; i++) {
+    wait_for(waiting, argc > 4 ? strtol(argv[4], NULL, 10) : 1);
+    struct machines *machines = machines_new();
+    struct waiters *jobs = waiting_new();
+    f.scheduler.machines = machines;
+    f.scheduler.waiting = jobs;
+    take_over(jobs);
+    const struct machines_count mc = machines_counted(machines);
+    const struct waiting_count wc = waiting_counted(jobs);
+    for (int i = 0; i < 3 * rounds; i++) {
         one_more();
-        f.scheduler.machines = i % 2 ? kept : NULL;
-        wall[i % 2] += round_us(&cpu[i % 2], false);
+        f.scheduler.machines = i % 3 ? machines : NULL;
+        f.scheduler.waiting = i % 3 == 2 ? jobs : NULL;
+        wall[i % 3] += round_us(&cpu[i % 3], false);
     }
-    const struct machines_count c = machines_counted(kept);
-    printf("%ld machines, %ld waiting: a new leader's first round %ld us; a round %ld us (processor %ld) with all read,\n"
-           "  %ld us (%ld) with changes; %ld rows of machines in %d rounds\n", (long)nodes + 1, (long)waiting, (long)first,
-           (long)(wall[0] / rounds), (long)(cpu[0] / rounds), (long)(wall[1] / rounds), (long)(cpu[1] / rounds),
-           (long)c.changed, rounds + 1);
-    machines_free(kept);
+    printf("%ld machines, %ld waiting, mean of %d rounds:\n", (long)nodes + 1, (long)waiting, rounds);
+    for (int i = 0; i < 3; i++)
+        printf("  %s: %ld us (processor %ld)\n", names[i], (long)(wall[i] / rounds), (long)(cpu[i] / rounds));
+    printf("  rows read in rounds of what is kept: %ld of machines, %ld of waiting jobs\n",
+           (long)(machines_counted(machines).changed - mc.changed), (long)(waiting_counted(jobs).changed - wc.changed));
     f.scheduler.machines = NULL;
+    f.scheduler.waiting = NULL;
+    machines_free(machines);
+    waiting_free(jobs);
     fixture_close(&f);
     return 0;
 }

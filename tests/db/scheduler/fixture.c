@@ -37,6 +37,7 @@
 #include "scheduler/mirror/board.h"
 #include "scheduler/mirror/rules.h"
 #include "scheduler/mirror/machines.h"
+#include "scheduler/mirror/waiting.h"
 #include "scheduler/mirror/snapshot.h"
 #include "scheduler/round.h"
 #include "scheduler/jobs/series.h"
@@ -117,6 +118,7 @@ void fixture_open_wide(struct fixture *f, int connections)
         lease_end_stmts, job_apply_stmts, node_worker_stmts,
         environment_node_stmts, environment_lease_stmts, inside_node_stmts, audit_event_stmts, NULL };
     static const struct stmt *const *const sched_lists[] = { residency_stmts, audit_event_stmts, snapshot_stmts, machines_stmts,
+                                                             waiting_stmts,
                                                              rules_stmts,
                                                              plan_apply_stmts, holders_stmts, ends_stmts, evict_stmts,
                                                              reservations_stmts,

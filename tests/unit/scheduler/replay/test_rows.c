@@ -40,8 +40,8 @@ static void test_members(void **state)
                                           LEFT(snap_tenant, borrowed), LEFT(snap_tenant, slots_kept),
                                           LEFT(snap_tenant, gpus_kept) };
     /* zones: table job_zones. What stands in the database beside the job is compared when the plan is written. */
-    static const struct left job[] = { LEFT(snap_job, reason), LEFT(snap_job, message), LEFT(snap_job, fence), LEFT(snap_job,
-        version),
+    static const struct left job[] = { LEFT(snap_job, reason), LEFT(snap_job, message), LEFT(snap_job, said),
+                                       LEFT(snap_job, fence), LEFT(snap_job, version),
                                        LEFT(snap_job, zones), LEFT(snap_job, is_placed), LEFT(snap_job, has_lane) };
     static const struct left rule[] = { LEFT(rule, cohort), LEFT(rule, usage) };      /* by rulebook_link */
     /* queue: a column of the row's own. Between plans nothing is kept. */

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* waiting_read.c - one statement brings what came, what changed otherwise, what is in doubt and a slice of the queue, so all
+ * is of one moment: what was applied must then be what the slice says.
+ *
+ * "Since the last read" is what that one's snapshot did not see (pg_visible_in_snapshot): a transaction that was under way
+ * then is in the next answer, and no row comes twice. Ids of transactions beyond the newest one are those of a database that
+ * was restored from a dump; they were loaded. */
+#include "core/base/log.h"
+#include "core/db/run_tx.h"
+#include "core/table/metrics.h"
+#include "core/table/schema.h"
+#include "scheduler/mirror/waiting_int.h"
+#include "scheduler/plan/askset.h"
+#include "scheduler/plan_check.h"
+
+#include <stdlib.h>
+
+enum kind { K_HEAD, K_CAME, K_CHANGED, K_SLICE };
+struct waiting_row { struct waiting_fact f; int64_t what; struct str seen_by; };
+#define JOB(m, ...) FIELD_AS(waiting_row, f.j.m, #m, 0, ##__VA_ARGS__)
+SCHEMA_OF(waiting_row, "A waiting job, or one that waits no longer", FIELD(waiting_row, what, 0, .doc = "Why it is read"),
+    FIELD(waiting_row, seen_by, 0, .doc = "The first row: what this statement sees"),
+    FIELD_AS(waiting_row, f.is_ready, "is_ready", 0, .doc = "In the queue"),
+    FIELD_AS(waiting_row, f.may_go, "may_go", 0, .doc = "Not asked to stop"),
+    JOB(tenant_id, .doc = "Tenant"), JOB(job_id, .doc = "Job"), JOB(reason, .doc = "Why it waits"),
+    JOB(message, .doc = "In words"), JOB(zone, .doc = "Pinned zone"), JOB(pool, .doc = "Pool"),
+    JOB(kind, .doc = "Kind of job"), JOB(data_class, .doc = "Of its data"),
+    JOB(queue, .doc = "Queue"), JOB(project_id, .doc = "Project"), JOB(slots, .doc = "Slots"), JOB(gpus, .doc = "GPUs"),
+    JOB(priority, .doc = "Priority"), JOB(fence, .doc = "Newest attempt"), JOB(cpu_milli, .doc = "Processors"),
+    JOB(memory_bytes, .doc = "Memory"), JOB(nodes, .doc = "Machines at once"), JOB(max_runtime_s, .doc = "Limit"),
+    JOB(gpu_milli, .doc = "Of one GPU"), JOB(gpu_models, .doc = "Models that will do"),
+    FIELD_AS(waiting_row, f.j.cls, "class", 0, .doc = "Priority class"), JOB(version, .doc = "Version"),
+    JOB(submitted_at, .doc = "When"), JOB(shape, .doc = "What it asks for"));
+
+#define WISHES(version)                                                                                                      \
+    "j.reason, j.message, j.zone, j.pool, j.kind, j.data_class, j.queue, j.project_id, j.slots, j.gpus, j.priority,\n"       \
+    "       j.fence, j.cpu_milli, j.memory_bytes, j.nodes, j.max_runtime_s, j.gpu_milli, j.gpu_models, j.class,\n"           \
+    "       " version " AS version, j.submitted_at, j.shape"
+#define READY "j.queued AND j.not_before IS NULL"
+#define ROW READY " AS is_ready, NOT j.cancel_requested AS may_go, j.tenant_id, j.job_id, " WISHES("j.version")
+#define SINCE(xid)                                                                                                           \
+    xid " >= pg_snapshot_xmin($1::text::pg_snapshot) AND NOT pg_visible_in_snapshot(" xid ", $1::text::pg_snapshot)\n"       \
+    "     AND " xid " < pg_snapshot_xmax(pg_current_snapshot())"
+#define SLICE(where, order)                                                                                                  \
+    "SELECT 3, NULL, x.* FROM (\n"                                                                                           \
+    "    SELECT " ROW " FROM job j WHERE " READY " AND " where "\n"                                                          \
+    "     ORDER BY " order " LIMIT $8) x"
+/* The slice in the order of the index job_ready, which no one comparison of rows follows: the rest of the priority, of the
+ * shape, of all. */
+static const struct stmt waiting_rows = { .name = "waiting_rows", .params = "sUUuiiuii", .row = &waiting_row_schema,
+                                          .card = CARD_MANY, .sql =
+    "(SELECT 0::bigint AS what, pg_current_snapshot()::text AS seen_by, h.*\n"
+    "   FROM (VALUES (1)) one LEFT JOIN LATERAL (SELECT " ROW " FROM job j WHERE false) h ON true)\n"
+    "UNION ALL\n"
+    "(SELECT 1, NULL, " ROW " FROM job j WHERE " READY " AND " SINCE("j.ready_xid") " ORDER BY j.ready_xid LIMIT $9)\n"
+    "UNION ALL\n"
+    "(SELECT 2, NULL, coalesce(" READY ", false), NOT coalesce(j.cancel_requested, false), c.of_tenant, c.of_job,\n"
+    "       " WISHES("coalesce(j.version, 9223372036854775807)") "\n"
+    "   FROM (SELECT of_tenant, of_job FROM job_change WHERE " SINCE("changed_xid") "\n"
+    "         UNION SELECT d.* FROM unnest($2, $3) AS d(of_tenant, of_job)) c\n"
+    "   LEFT JOIN LATERAL (\n"
+    "     SELECT job.* FROM job WHERE job.tenant_id = c.of_tenant AND job.job_id = c.of_job LIMIT 1) j ON true LIMIT $9)\n"
+    "UNION ALL\n"
+    "SELECT s.* FROM (\n"
+    "  (" SLICE("j.tenant_id = $4 AND j.shape = $5 AND j.priority = $6 AND j.job_id > $7", "j.job_id") ")\n"
+    "  UNION ALL\n"
+    "  (" SLICE("j.tenant_id = $4 AND j.shape = $5 AND j.priority < $6", "j.priority DESC, j.job_id") ")\n"
+    "  UNION ALL\n"
+    "  (" SLICE("(j.tenant_id, j.shape) > ($4, $5)", "j.tenant_id, j.shape, j.priority DESC, j.job_id") ")) s" };
+
+static const struct stmt waiting_swept = { .name = "waiting_swept", .params = "s", .card = CARD_NONE, .sql =
+    "DELETE FROM job_change WHERE changed_xid < pg_snapshot_xmin($1::text::pg_snapshot)" };
+
+const struct stmt *const waiting_stmts[] = { &waiting_rows, &waiting_swept, NULL };
+
+static int by_index(const void *a, const void *b)
+{
+    const struct snap_job *x = &((const struct waiting_fact *)a)->j, *y = &((const struct waiting_fact *)b)->j;
+    const int c = uuid_cmp(x->tenant_id, y->tenant_id);
+    if (c || x->shape != y->shape)
+        return c ? c : x->shape < y->shape ? -1 : 1;
+    return x->priority != y->priority ? (x->priority > y->priority ? -1 : 1) : uuid_cmp(x->job_id, y->job_id);
+}
+
+/* An answer, taken apart; slice: in the order of the index. */
+struct answer { struct waiting_fact *changes, *slice; size_t nchanges, nslice; struct str seen_by; };
+
+static struct answer answer_of(struct slice rows, int64_t slice, int64_t seen, struct arena *a)
+{
+    const struct waiting_row *r = rows.items;
+    struct answer x = { .changes = ARENA_ARRAY(a, struct waiting_fact, rows.n + 1),
+                        .slice = ARENA_ARRAY(a, struct waiting_fact, rows.n + 1) };
+    for (size_t i = 0; i < rows.n; i++) {
+        struct waiting_fact f = r[i].f;
+        f.seen = seen;
+        if (r[i].what == K_HEAD)
+            x.seen_by = r[i].seen_by;
+        else if (r[i].what == K_SLICE)
+            x.slice[x.nslice++] = f;
+        else
+            x.changes[x.nchanges++] = f;
+    }
+    qsort(x.slice, x.nslice, sizeof *x.slice, by_index);
+    if (x.nslice > (size_t)slice)       /* each of the three gives as many */
+        x.nslice = (size_t)slice;
+    return x;
+}
+
+static void mend(struct waiters *m, const char *event)
+{
+    log_event(LOG_WARN, event, "what", LOG_S("jobs"), NULL);
+    waiting_forget(m);
+}
+
+static void compare(struct waiters *m, const struct answer *x, bool is_last)
+{
+    m->count.compared += (int64_t)x->nslice;
+    if (waiting_same(m, x->slice, x->nslice, &m->after, is_last))
+        return;
+    m->count.differing++;
+    metrics_inc(M_scheduler_mirror_total, "differed");
+    mend(m, "scheduler.mirror_differs");
+}
+
+/* The answer to a statement. slice: how many rows of the queue were asked for. */
+static void take(struct waiters *m, const struct answer *x, int64_t slice)
+{
+    if (x->nchanges > WAITING_CHANGES) {        /* a walk over all is cheaper */
+        waiting_forget(m);
+        return;
+    }
+    free(m->last);
+    m->last = str_dup_heap(x->seen_by);
+    m->ndoubts = 0;
+    waiting_apply(m, x->changes, x->nchanges);
+    m->count.changed += (int64_t)x->nchanges;
+    if (!slice)
+        return;
+    const bool is_last = x->nslice < (size_t)slice, was_whole = m->is_whole;
+    if (was_whole)
+        compare(m, x, is_last);
+    else
+        waiting_apply(m, x->slice, x->nslice);
+    if (was_whole && !m->is_whole)
+        return;
+    if (!was_whole)
+        m->count.changed += (int64_t)x->nslice;
+    if (!was_whole && is_last) {
+        m->is_whole = true;
+        m->count.loads++;
+        metrics_inc(M_scheduler_mirror_total, "loaded");
+    }
+    m->after = (struct waiting_key){ 0 };
+    if (!is_last) {
+        const struct snap_job *j = &x->slice[x->nslice - 1].j;
+        m->after = (struct waiting_key){ j->tenant_id, j->job_id, j->shape, j->priority };
+    }
+    if (waiting_bytes(m) > WAITING_BYTES_MAX) {
+        mend(m, "scheduler.mirror_full");
+        m->is_off = true;
+    }
+}
+
+static enum errc read(struct work *w, struct waiters *m, int64_t slice, struct err *e)
+{
+    struct slice rows = { 0 };
+    const int64_t seen = waiting_begin(m);
+    const size_t most = 2 * (WAITING_CHANGES + 1) + 3 * WAITING_LOAD + 1;
+    TRY(db_many(w->tx, &waiting_rows, ARGS(A_TEXT(m->last), A_UUIDS_OF(m->doubts, m->ndoubts, tenant_id),
+                A_UUIDS_OF(m->doubts, m->ndoubts, job_id), A_UUID(m->after.tenant_id), A_I64(m->after.shape),
+                A_I64(m->after.priority), A_UUID(m->after.job_id), A_I64(slice), A_I64(WAITING_CHANGES + 1)), &rows, most, e));
+    const struct answer x = answer_of(rows, slice, seen, w->arena);
+    take(m, &x, slice);
+    return ERR_OK;
+}
+
+enum errc waiting_load(struct work *w, bool *ret_more, struct err *e)
+{
+    struct waiters *m = w->app->waiting;
+    *ret_more = false;
+    if (!m || m->is_whole || m->is_off)
+        return ERR_OK;
+    TRY(read(w, m, WAITING_LOAD, e));
+    *ret_more = !m->is_whole && !m->is_off;
+    return ERR_OK;
+}
+
+enum errc waiting_read(struct work *w, bool compares, struct err *e)
+{
+    return read(w, w->app->waiting, compares ? WAITING_SLICE : 0, e);
+}
+
+enum errc waiting_tidy(struct work *w, struct err *e)
+{
+    const struct waiters *m = w->app->waiting;
+    return m && m->last ? db_exec(w->tx, &waiting_swept, ARGS(A_TEXT(m->last)), NULL, e) : ERR_OK;
+}
+
+static bool still_waits(const struct waiters *m, struct uuid tenant_id, struct uuid job_id)
+{
+    const uint32_t i = waiting_find(m, tenant_id, job_id);
+    return i && m->items[i].wish;
+}
+
+void waiting_doubt(struct waiters *m, const struct snapshot *s, const struct plan *p)
+{
+    if (!m || !m->last)
+        return;
+    if (m->ndoubts + p->places.n > WAITING_CHANGES) {
+        waiting_forget(m);
+        return;
+    }
+    if (m->ndoubts + p->places.n > m->capdoubts)
+        m->doubts = list_alloc(m->doubts, m->capdoubts = 2 * (m->ndoubts + p->places.n), sizeof *m->doubts);
+    for (size_t i = 0; i < p->places.n; i++) {
+        const struct snap_job *j = &s->jobs.items[p->places.items[i].job];
+        m->doubts[m->ndoubts++] = (struct doubt){ j->tenant_id, j->job_id };
+    }
+}
+
+void waiting_settle(struct waiters *m, const struct plan_line *lines, size_t n)
+{
+    size_t kept = 0;
+    if (!m || !m->last)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        struct waiting_fact f = { .j = *lines[i].job, .seen = m->statement };
+        f.j.version++;
+        waiting_apply(m, &f, 1);
+    }
+    for (size_t i = 0; i < m->ndoubts; i++)
+        if (still_waits(m, m->doubts[i].tenant_id, m->doubts[i].job_id))
+            m->doubts[kept++] = m->doubts[i];
+    m->ndoubts = kept;
+}
+
+void waiting_told(struct waiters *m, const struct snapshot *s, const struct plan *p)
+{
+    for (size_t i = 0; m && m->last && i < p->waits.n; i++) {
+        const struct snap_job *j = &s->jobs.items[p->waits.items[i].job];
+        const uint32_t at = waiting_find(m, j->tenant_id, j->job_id);
+        if (!at || !m->items[at].wish || m->items[at].version != j->version)
+            continue;
+        m->items[at].said = waiting_said(p->waits.items[i].reason, p->waits.items[i].message);
+        m->items[at].reason = waiting_reason(p->waits.items[i].reason);
+    }
+}
