@@ -3,16 +3,12 @@
 // About ten seconds; every vector is one connection or one call to the real listeners.
 import tls from 'node:tls';
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { psql } from './client.ts';
-import { api, makePerson, makeTenant, makeZone, must, some, PATIENCE_MS, type Api, type Ready } from './harness.ts';
+import { makePerson, makeTenant, makeZone, must, some, PATIENCE_MS, type Api } from './harness.ts';
+import { admin, enrol, facts, joinToken, logged, nobody, nodeOf, pki, ready, register, zone } from './machines_kit.ts';
 import { machineCall, Pki, workerListener, type Answer, type Pair } from './pki.ts';
 
-const ready: Ready = inject('falaj');
-const admin = api(ready, ready.admin_token);
-const nobody = api(ready, null);
-const pki = new Pki();
-const zone = ready.zone;
 const ID = `spiffe://${zone}/worker/default/`;
 const CLIENT = 'extendedKeyUsage=clientAuth', KU = 'keyUsage=critical,digitalSignature', LEAF = 'basicConstraints=critical,CA:FALSE';
 let vectors = 0;
@@ -21,33 +17,6 @@ afterAll(() => {
   pki.close();
   process.stdout.write(`machines.test.ts: ${vectors} vectors\n`);
 });
-
-const facts = (name: string): Record<string, unknown> => ({ name, zone, pool: 'default', slots: 1, cpus: 1, memory_bytes: 1, version: '0', boot_id: randomUUID() });
-const register = (who: Pair | null, name: string, tls = {}): Promise<Answer> => machineCall(ready, who, '/v1/nodes/register', facts(name), tls);
-
-async function joinToken(more: Record<string, unknown> = {}): Promise<any> {
-  return must(await admin.post('/v1/join-tokens', { zone, ...more }), 201);
-}
-
-async function enrol(name: string, more: Record<string, unknown> = {}): Promise<Pair & { not_after: string; chain: string; token: any }> {
-  const token = await joinToken(more), key = pki.key();
-  const got = must(await nobody.post('/v1/enrol', { token: token.token, name, csr_pem: pki.csr(key) }), 200);
-  return { cert: got.certificate_pem, key, not_after: got.not_after, chain: got.chain_pem, token };
-}
-
-async function nodeOf(name: string): Promise<any> {
-  const all = must(await admin.get('/v1/nodes?page_size=200'), 200).data;
-  return all.find((n: any) => n.name === name);
-}
-
-/** The first event of the platform's log that is found so, once it has its number. */
-async function logged(query: string): Promise<any> {
-  for (const end = Date.now() + PATIENCE_MS; ; await new Promise((done) => setTimeout(done, 200))) {
-    const [found] = must(await admin.get(`/v1/audit/events?${query}`), 200).data;
-    if (found) return found.event;
-    if (Date.now() > end) throw new Error(`no event within 20 s: ${query}`);
-  }
-}
 
 describe('a certificate at the worker listener', () => {
   const file = workerListener(ready).file;

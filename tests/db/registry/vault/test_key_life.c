@@ -1,95 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_key_life.c - keys are rotated, moved, disabled, imported, destroyed; what was stored stays readable until it must not be. */
-#include "tests/db/registry/fixture.h"
+/* test_key_life.c - keys are rotated, moved, disabled, imported; what was stored stays readable. Their end: test_key_end.c. */
+#include "tests/db/registry/vault/key_life_kit.h"
 #include "tests/lib/wait.h"
 #include "core/crypto/key_import.h"
 #include "core/crypto/sign.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
-
-static const struct object_new DATASET = { .kind = "dataset", .data_class = { "internal", 8 } };
-static struct db_pool *leader;
-static struct uuid forgotten;          /* its key is destroyed by one test and restored from a backup by the next */
-
-static int open_leader(void **state)
-{
-    static const struct stmt *const *const lists[] = { key_rewrap_leader_stmts, key_shred_leader_stmts, audit_event_stmts, NULL };
-    int rc = setup(state);
-    leader = db_pool_new(&(struct db_pool_opts){ .conninfo = pg_harness_conninfo(pg, "falaj_scheduler", DB), .size = 2, .lists = lists });
-    OK(db_pool_check(leader, &e));
-    pg_harness_exec(pg, DB, "UPDATE quota SET hard_limit = 1000000000");
-    return rc;
-}
-
-static int close_leader(void **state)
-{
-    db_pool_free(leader);
-    return teardown(state);
-}
-
-static struct uuid put(int tenant, const char *text)
-{
-    struct work w = begin(tenant);
-    struct object o;
-    OK(object_put(&w, &DATASET, str_c(text), &o, &e));
-    end(&w);
-    return o.object_id;
-}
-
-static enum errc read_back(int tenant, struct uuid id, const char *want)
-{
-    struct work w = begin(tenant);
-    CLEANUP(object_reader_freep) struct object_reader *r = NULL;
-    CLEANUP(buf_releasep) struct buf b = BUF(1 << 20);
-    enum errc rc = object_open(&w, id, "dataset", &r, &e);
-    db_rollback(w.tx);
-    if (rc == ERR_OK)
-        rc = object_read_all(r, &b, &e);
-    if (rc == ERR_OK)
-        assert_true(str_eq_c(buf_str(&b), want));
-    return rc;
-}
-
-/* One batch as the leader does it; commit false: the leader died before its commit. */
-static bool batch(bool commit, int64_t *moved)
-{
-    struct work w = { .app = &app, .arena = arena, .now_us = clock_wall_us(&clock_system) };
-    bool any;
-    OK(db_begin(leader, SCOPE_SYSTEM, 0, arena, &w.tx, &e));
-    OK(rewrap_next(&w, &any, moved, &e));
-    if (commit)
-        OK(db_commit(w.tx, &e));
-    db_rollback(w.tx);
-    return any;
-}
-
-static void rewrap_all(void)
-{
-    int64_t moved;
-    while (batch(true, &moved))
-        ;
-}
-
-static int64_t shred_due(void)
-{
-    struct work w = { .app = &app, .arena = arena, .now_us = clock_wall_us(&clock_system) };
-    int64_t n;
-    OK(db_begin(leader, SCOPE_SYSTEM, 0, arena, &w.tx, &e));
-    OK(key_shred_due(&w, 10, &n, &e));
-    OK(db_commit(w.tx, &e));
-    return n;
-}
-
-static int64_t rotate(int tenant)
-{
-    struct work w = begin(tenant);
-    struct key_version v;
-    OK(key_rotate(&w, str_c(ZONE), false, &v, &e));
-    end(&w);
-    assert_true(str_eq_c(v.state, "PRIMARY"));
-    return v.key_version;
-}
 
 static void rotation_moves_every_data_key_and_can_stop_anywhere(void **state)
 {
@@ -184,15 +101,6 @@ static void a_damaged_key_is_counted_and_left(void **state)
     assert_int_equal(number("SELECT failed AS n FROM key_rewrap JOIN tenant USING (tenant_id) WHERE name = 'bbb' ORDER BY rewrap_id DESC LIMIT 1"), 0);
 }
 
-static struct key_version act(int tenant, enum errc (*fn)(struct work *, struct str, int64_t, struct key_version *, struct err *), int64_t v)
-{
-    struct work w = begin(tenant);
-    struct key_version ret;
-    OK(fn(&w, str_c(ZONE), v, &ret, &e));
-    end(&w);
-    return ret;
-}
-
 static void a_disabled_version_opens_nothing_at_once(void **state)
 {
     (void)state;
@@ -238,92 +146,6 @@ static void the_tenants_own_key_is_taken_only_as_it_was_sealed(void **state)
     assert_true(str_eq_c(v.origin, "imported") && str_eq_c(v.state, "PRIMARY"));
     OK(read_back(0, put(0, "under my own key"), "under my own key"));
     rewrap_all();
-}
-
-static void certificate_is_signed(int tenant, int64_t version)
-{
-    struct work w = begin(tenant);
-    struct slice all;
-    uint8_t public_key[ED25519_PUBLIC], id[KEY_ID_BYTES];
-    OK(erasure_certificate_list(&w, UUID_NIL, 10, &all, &e));
-    end(&w);
-    assert_true(all.n >= 1);
-    const struct erasure_certificate *c = all.items;
-    assert_int_equal(c->key_version, version);
-    assert_true(c->objects >= 1);
-    assert_true(c->backups_until.us - c->destroyed_at.us == 35 * INT64_C(86400000000));
-    OK(keyd_public_key(app.keyd, str_c(ZONE), public_key, id, &e));
-    assert_true(ed25519_verify(public_key, c->body.ptr, c->body.len, (const uint8_t *)c->signature.data.ptr));
-    w = begin(!tenant);
-    assert_int_equal(erasure_certificate_get(&w, c->certificate_id, &(struct erasure_certificate){ 0 }, &e), ERR_NOT_FOUND);
-    db_rollback(w.tx);
-}
-
-static void a_destroyed_key_leaves_a_certificate_and_nothing_else(void **state)
-{
-    (void)state;
-    struct uuid id = forgotten = put(1, "to be forgotten");
-    int64_t v = number("SELECT max(tenant_key.version) AS n FROM tenant_key JOIN tenant USING (tenant_id) WHERE name = 'bbb' AND tenant_key.state = 'PRIMARY'");
-    struct work w = begin(1);
-    assert_int_equal(key_destroy_check(&w, str_c(ZONE), v, &e), ERR_CONFLICT);      /* the primary one: rotate first */
-    OK(key_destroy_check(&w, str_c(ZONE), 0, &e));
-    OK(key_schedule_destroy(&w, str_c(ZONE), 0, 30, &e));
-    end(&w);
-    assert_int_equal(read_back(1, id, ""), ERR_SEALED);
-    assert_int_equal(shred_due(), 0);
-    act(1, key_cancel_destroy, v);
-    act(1, key_enable, v);
-    OK(read_back(1, id, "to be forgotten"));
-    w = begin(1);
-    OK(key_schedule_destroy(&w, str_c(ZONE), v, 30, &e));
-    end(&w);
-    /* Yesterday's backup of the key table. */
-    pg_harness_exec(pg, DB, "CREATE TABLE backup_key AS SELECT k.* FROM tenant_key k JOIN tenant USING (tenant_id) WHERE name = 'bbb'");
-    char sql[256];
-    snprintf(sql, sizeof sql, "UPDATE tenant_key k SET destroy_after = now() - interval '1 s' FROM tenant t WHERE t.tenant_id = k.tenant_id AND t.name = 'bbb' "
-             "AND k.version = %ld", (long)v);
-    pg_harness_exec(pg, DB, sql);
-    assert_int_equal(shred_due(), 1);
-    assert_int_equal(shred_due(), 0);
-    assert_int_equal(read_back(1, id, ""), ERR_KEY_DESTROYED);
-    certificate_is_signed(1, v);
-    assert_int_equal(number("SELECT count(*) AS n FROM tenant_key WHERE state = 'DESTROYED' AND wrapped IS NULL AND blob_sha IS NOT NULL"), 1);
-}
-
-static struct work platform(void)
-{
-    struct work w = { .app = &app, .arena = arena, .principal = people[0], .tenant_id = UUID_NIL, .now_us = clock_wall_us(&clock_system) };
-    OK(db_begin(app.pool, SCOPE_TENANT(UUID_NIL), 0, arena, &w.tx, &e));
-    return w;
-}
-
-/* Needs the test before: a shredded key and a backup that still has it. */
-static void yesterdays_backup_dies_with_the_old_root(void **state)
-{
-    (void)state;
-    struct uuid kept = put(0, "kept");
-    int64_t version;
-    struct work w = platform();
-    OK(root_key_rotate(&w, str_c(ZONE), &version, &e));
-    end(&w);
-    w = platform();
-    assert_int_equal(root_key_destroy_check(&w, str_c(ZONE), version - 1, &e), ERR_CONFLICT);    /* keys still hang on it */
-    db_rollback(w.tx);
-    rewrap_all();
-    OK(read_back(0, kept, "kept"));
-    w = platform();
-    assert_int_equal(root_key_destroy_check(&w, str_c(ZONE), version, &e), ERR_CONFLICT);        /* the current one */
-    assert_int_equal(root_key_destroy_check(&w, str_c(ZONE), version + 7, &e), ERR_NOT_FOUND);
-    OK(root_key_destroy(&w, str_c(ZONE), version - 1, &e));
-    end(&w);
-    OK(read_back(0, kept, "kept"));
-    /* The backup comes back: the row says PRIMARY again, the blob is there, and it opens nothing. */
-    pg_harness_exec(pg, DB, "ALTER TABLE tenant_key DISABLE TRIGGER tenant_key_guard;"
-                            "UPDATE tenant_key k SET state = 'DECRYPT_ONLY', wrapped = b.wrapped, root_version = b.root_version, destroyed_at = NULL "
-                            "FROM backup_key b WHERE b.tenant_id = k.tenant_id AND b.zone = k.zone AND b.version = k.version AND k.state = 'DESTROYED';"
-                            "ALTER TABLE tenant_key ENABLE TRIGGER tenant_key_guard");
-    assert_int_equal(number("SELECT count(*) AS n FROM tenant_key k JOIN backup_key b USING (tenant_id, zone, version) WHERE k.wrapped = b.wrapped") > 0, 1);
-    assert_int_equal(read_back(1, forgotten, ""), ERR_DAMAGED);
 }
 
 static _Atomic int failures, turns;
@@ -440,8 +262,6 @@ int main(void)
         cmocka_unit_test(a_damaged_key_is_counted_and_left),
         cmocka_unit_test(a_disabled_version_opens_nothing_at_once),
         cmocka_unit_test(the_tenants_own_key_is_taken_only_as_it_was_sealed),
-        cmocka_unit_test(a_destroyed_key_leaves_a_certificate_and_nothing_else),
-        cmocka_unit_test(yesterdays_backup_dies_with_the_old_root),
         cmocka_unit_test(a_zone_that_does_not_answer_holds_up_no_other),
         cmocka_unit_test(the_database_holds_the_edges),
         cmocka_unit_test(nothing_fails_while_everything_rotates),
