@@ -35,7 +35,8 @@ struct router {
 /* Does a query parameter look through texts: `q` of every route, and what says F_SEARCH? */
 bool field_is_search(const struct field *f);
 enum errc router_init(struct router *r, struct arena *a, struct err *e) MUST_CHECK;
-/* The row for method and path, captures filled; NULL: *ret_allow lists the methods of that path, or is STR_NULL. */
+/* The row for method and path, captures filled; NULL: *ret_allow lists the methods of that path, or is STR_NULL. Without an arena
+ * *ret_allow is STR_NULL, and nothing is allocated. */
 const struct route_match *router_find(const struct router *r, enum http_method m, struct str path, bool is_node,
                                       struct str captures[CAPTURES_MAX], struct arena *a, struct str *ret_allow);
 

@@ -14,11 +14,13 @@
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
 #include "core/base/fair_pick.h"
+#include "core/base/log.h"
 #include "core/table/config.h"
 
 #include <stdlib.h>
 
-enum { BATCH_MAX = 256, BATCH_ARENA = 64 << 20 };
+/* TOGETHER: so many answers go to their connections at once. */
+enum { BATCH_MAX = 256, TOGETHER = 16, BATCH_ARENA = 64 << 20 };
 
 struct queue {
     struct flight *head, **tail;
@@ -123,20 +125,35 @@ static bool may_wait(const struct combiner *c, const struct call *call)
 
 static void settle(struct combiner *c, struct call *call)
 {
-    bool waits = false;
-    pthread_mutex_lock(&c->lock);
-    if (!c->stopping && may_wait(c, call)) {
-        call->err = (struct err){ 0 };
-        queue_put(&c->aside, (struct flight *)call);
-        pthread_cond_signal(&c->wake_aside);
-        waits = true;
+    if (may_wait(c, call)) {
+        pthread_mutex_lock(&c->lock);
+        bool waits = !c->stopping;
+        if (waits) {
+            call->err = (struct err){ 0 };
+            queue_put(&c->aside, (struct flight *)call);
+            pthread_cond_signal(&c->wake_aside);
+        }
+        pthread_mutex_unlock(&c->lock);
+        if (waits)
+            return;
     }
-    pthread_mutex_unlock(&c->lock);
-    if (waits)
-        return;
     if (call->err.code == ERR_RETRY)
         FAIL(&call->err, DEADLINE, "Another call of the organisation holds what this one needs; try again");
     finish(call);
+}
+
+/* Their lines in the log are written before their answers go, some at a time: each by itself would be a write, and a wake of the
+ * connections' thread. */
+static void settle_all(struct combiner *c, struct call **batch, size_t n)
+{
+    for (size_t i = 0; i < n;) {
+        log_hold();
+        http_answers_hold();
+        for (size_t k = 0; k < TOGETHER && i < n; k++)
+            settle(c, batch[i++]);
+        log_release();
+        http_answers_release();
+    }
 }
 
 static void run_batch(struct combiner *c, struct call **batch, size_t n, struct arena *arena)
@@ -148,8 +165,7 @@ static void run_batch(struct combiner *c, struct call **batch, size_t n, struct 
     int64_t each_us = n ? (clock_mono_us(&clock_system) - began) / (int64_t)n : 0;
     for (size_t i = 0; i < n; i++)
         lane_charge(c->pipeline, batch[i]->principal->tenant_id, each_us);
-    for (size_t i = 0; i < n; i++)
-        settle(c, batch[i]);
+    settle_all(c, batch, n);
     arena_reset(arena);
 }
 

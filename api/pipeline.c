@@ -156,10 +156,8 @@ void pipeline_reject(void *ctx, struct http_exchange *x, enum errc code, const c
 size_t pipeline_body_limit(void *ctx, enum http_method m, struct str path)
 {
     struct listener *l = ctx;
-    struct arena *a = arena_new(4096);
     struct str captures[CAPTURES_MAX], allow;
-    const struct route_match *match = router_find(&l->pipeline->router, m, path, l->is_node, captures, a, &allow);
-    arena_free(a);
+    const struct route_match *match = router_find(&l->pipeline->router, m, path, l->is_node, captures, NULL, &allow);
     const struct config *cfg = l->pipeline->app->config;
     return (size_t)(match && match->row->flags & R_UPLOAD ? cfg->api_upload_max : cfg->api_max_body);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* router.c - method + path -> row + captures, and the boot check that the tables are sound.
  *
- * Only rows with as many segments as the path are compared, segment by segment: a memcmp or two each, cheaper than any clever
- * tree at this size. */
+ * Only rows with as many segments as the path are compared, from the last segment on, where they differ soonest: a memcmp or
+ * two each, cheaper than any clever tree at this size. */
 #include "api/api_int.h"
 #include "core/http/url.h"
 
@@ -152,7 +152,7 @@ enum errc router_init(struct router *r, struct arena *a, struct err *e)
 
 static bool matches(const struct route_match *m, const struct str *segs, int n)
 {
-    for (int i = 0; i < n; i++)
+    for (int i = n - 1; i >= 0; i--)
         if (m->segments[i].ptr ? !str_eq(m->segments[i], segs[i]) : segs[i].len == 0)
             return false;
     return true;
@@ -187,7 +187,7 @@ const struct route_match *router_find(const struct router *r, enum http_method m
         if (!(m->row->flags & R_NODE) != !is_node || !matches(m, segs, n))
             continue;
         if (m->row->method != want) {
-            if (listed & 1u << m->row->method)
+            if (!a || listed & 1u << m->row->method)
                 continue;
             listed |= 1u << m->row->method;
             *ret_allow = ret_allow->ptr ? str_fmt(a, "%.*s, %s", STR_ARG(*ret_allow), http_method_name(m->row->method))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log.c - formats a line into a stack buffer of 4 KiB (longer lines are cut and marked) and writes it at once. */
+/* log.c - formats a line into a stack buffer of 4 KiB (longer lines are cut and marked) and writes it at once, or puts it
+ * behind the thread's held ones. */
 #include "core/base/log.h"
 #include "core/base/clock.h"
 
@@ -47,6 +48,12 @@ void log_context(const char *request_id, const char *tenant)
     context.request_id = request_id;
     context.tenant = tenant;
 }
+
+static _Thread_local struct {
+    bool is_on;
+    size_t n;
+    char b[LINE_MAX_BYTES];
+} held;
 
 struct line {
     char b[LINE_MAX_BYTES];
@@ -169,6 +176,31 @@ static void begin(struct line *l, enum log_level level, const char *event)
     put_s(l, "tenant", context.tenant);
 }
 
+/* A full disk must not stop the service: what cannot be written is lost. */
+static void put_out(const char *p, size_t n)
+{
+    ssize_t ignored = write(logger.fd, p, n);
+    (void)ignored;
+}
+
+static void flush_held(void)
+{
+    if (held.n)
+        put_out(held.b, held.n);
+    held.n = 0;
+}
+
+void log_hold(void)
+{
+    held.is_on = true;
+}
+
+void log_release(void)
+{
+    flush_held();
+    held.is_on = false;
+}
+
 static void end(struct line *l)
 {
     bool json = logger.format == LOGJSON;
@@ -180,9 +212,14 @@ static void end(struct line *l)
     if (json)
         l->b[l->n++] = '}';
     l->b[l->n++] = '\n';
-    /* A full disk must not stop the service: what cannot be written is lost. */
-    ssize_t ignored = write(logger.fd, l->b, l->n);
-    (void)ignored;
+    if (!held.is_on) {
+        put_out(l->b, l->n);
+        return;
+    }
+    if (l->n > sizeof held.b - held.n)
+        flush_held();
+    memcpy(held.b + held.n, l->b, l->n);
+    held.n += l->n;
 }
 
 void log_event(enum log_level level, const char *event, ...)

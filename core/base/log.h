@@ -4,7 +4,7 @@
  *     log_event(LOG_INFO, "lease.granted", "lease_id", LOG_ID("lse", id), "node", LOG_S(node), "took_us", LOG_I(n), NULL);
  *
  * The event name is a constant; values are typed by the LOG_* makers. Never pass a secret, a body or another tenant's data.
- * Thread-safe: one write(2) per line. The level and format are process-wide (set in main; the level may change); a thread's context fields
+ * Thread-safe: one write(2) per line, or for some that log_hold kept together. The level and format are process-wide (set in main; the level may change); a thread's context fields
  * (request id, tenant) are set by log_context and stand on every line of that thread until cleared. */
 #pragma once
 #include <stdint.h>
@@ -36,5 +36,9 @@ bool log_enabled(enum log_level level);
 void log_event(enum log_level level, const char *event, ...) __attribute__((sentinel));
 /* Logs an error with its code, message, detail, field and place. */
 void log_err(enum log_level level, const char *event, const struct err *e);
+/* Lines of this thread are kept, up to 4 KiB of them, until log_release writes them at once: for a thread that says much in
+ * little time. A pipe takes so much whole, so no line of another thread comes between. Not nested; a crash loses what is held. */
+void log_hold(void);
+void log_release(void);
 /* Context of this thread; NULL request_id clears. The strings must outlive the context. */
 void log_context(const char *request_id, const char *tenant);

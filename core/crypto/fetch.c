@@ -10,10 +10,9 @@ static pthread_once_t fetched_once = PTHREAD_ONCE_INIT;
 static void fetch_all(void)
 {
     fetched.sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
-    fetched.hmac = EVP_MAC_fetch(NULL, "HMAC", NULL);
     fetched.aes128_gcm = EVP_CIPHER_fetch(NULL, "AES-128-GCM", NULL);
     fetched.aes256_gcm = EVP_CIPHER_fetch(NULL, "AES-256-GCM", NULL);
-    ASSERT(fetched.sha256 && fetched.hmac && fetched.aes128_gcm && fetched.aes256_gcm);
+    ASSERT(fetched.sha256 && fetched.aes128_gcm && fetched.aes256_gcm);
 }
 
 const struct fetched *crypto_fetched(void)

@@ -7,7 +7,6 @@
 
 struct fetched {
     EVP_MD *sha256;
-    EVP_MAC *hmac;
     EVP_CIPHER *aes128_gcm, *aes256_gcm;
 };
 

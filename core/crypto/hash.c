@@ -6,10 +6,9 @@
  * extensions where the processor has them), and OpenSSL calls it deprecated because no provider can be put in its place. */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "core/crypto/hash.h"
-#include <openssl/core_names.h>
 #include <openssl/crypto.h>
-#include <openssl/params.h>
 #include <openssl/sha.h>
+#include <string.h>
 #include "core/base/assert.h"
 #include "core/crypto/fetch_int.h"
 
@@ -43,18 +42,26 @@ void sha256_release(struct sha256 *h)
     h->ctx = NULL;
 }
 
+/* RFC 2104 §2: H((K ^ opad) | H((K ^ ipad) | text)), a key longer than a block hashed first. */
 void hmac_sha256(const void *key, size_t key_len, const void *p, size_t n, uint8_t out[SHA256_BYTES])
 {
-    static const uint8_t empty_key[1] = { 0 };
-    EVP_MAC_CTX *ctx = EVP_MAC_CTX_new(crypto_fetched()->hmac);
-    char digest[] = "SHA256";
-    const OSSL_PARAM params[] = { OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
-                                  OSSL_PARAM_construct_end() };
-    size_t len = 0;
-    /* A NULL key means "keep the old one" to OpenSSL, so an empty key is given as an address. */
-    ASSERT(ctx && EVP_MAC_init(ctx, key_len ? key : empty_key, key_len, params) == 1);
-    ASSERT(EVP_MAC_update(ctx, p, n) == 1 && EVP_MAC_final(ctx, out, &len, SHA256_BYTES) == 1 && len == SHA256_BYTES);
-    EVP_MAC_CTX_free(ctx);
+    uint8_t block[SHA256_CBLOCK] = { 0 }, inner[SHA256_BYTES];
+    SHA256_CTX ctx;
+    if (key_len > sizeof block)
+        sha256(key, key_len, block);
+    else if (key_len)
+        memcpy(block, key, key_len);
+    for (size_t i = 0; i < sizeof block; i++)
+        block[i] ^= 0x36;
+    ASSERT(SHA256_Init(&ctx) == 1 && SHA256_Update(&ctx, block, sizeof block) == 1 && SHA256_Update(&ctx, p, n) == 1 &&
+           SHA256_Final(inner, &ctx) == 1);
+    for (size_t i = 0; i < sizeof block; i++)
+        block[i] ^= 0x36 ^ 0x5c;
+    ASSERT(SHA256_Init(&ctx) == 1 && SHA256_Update(&ctx, block, sizeof block) == 1 &&
+           SHA256_Update(&ctx, inner, sizeof inner) == 1 && SHA256_Final(out, &ctx) == 1);
+    OPENSSL_cleanse(block, sizeof block);
+    OPENSSL_cleanse(inner, sizeof inner);
+    OPENSSL_cleanse(&ctx, sizeof ctx);
 }
 
 /* Four bits at a time: a table of 16 rows needs no start-up and no cache. */

@@ -9,20 +9,52 @@
 #include <unistd.h>
 #include "core/base/assert.h"
 
-void exchange_wake(struct http_exchange *x)
+static _Thread_local struct {
+    bool is_on;
+    struct http_exchange *first, **tail;
+} held;
+
+/* first to last, one behind the other and all of one loop. */
+static void wake_run(struct http_exchange *first, struct http_exchange *last)
 {
-    struct http_loop *l = x->loop;
+    struct http_loop *l = first->loop;
     pthread_mutex_lock(&l->mutex);
     bool was_empty = l->ready == NULL;
-    x->next = NULL;
-    *l->ready_tail = x;
-    l->ready_tail = &x->next;
+    last->next = NULL;
+    *l->ready_tail = first;
+    l->ready_tail = &last->next;
     pthread_mutex_unlock(&l->mutex);
     if (!was_empty)
         return;
     uint64_t one = 1;
     ssize_t n = write(l->event_fd, &one, sizeof one);
     (void)n;    /* EAGAIN: the counter is full, hence readable */
+}
+
+void exchange_wake(struct http_exchange *x)
+{
+    wake_run(x, x);
+}
+
+void http_answers_hold(void)
+{
+    held.is_on = true;
+    held.first = NULL;
+    held.tail = &held.first;
+}
+
+void http_answers_release(void)
+{
+    struct http_exchange *first = held.first;
+    held.is_on = false;
+    while (first) {
+        struct http_exchange *last = first;
+        while (last->next && last->next->loop == first->loop)
+            last = last->next;
+        struct http_exchange *rest = last->next;
+        wake_run(first, last);
+        first = rest;
+    }
 }
 
 void exchange_answered(struct http_exchange *x, struct MHD_Response *r, int status)
@@ -32,8 +64,15 @@ void exchange_answered(struct http_exchange *x, struct MHD_Response *r, int stat
     x->status = status;
     int before = atomic_exchange(&x->state, X_ANSWERED);
     ASSERT((before == X_CALLING || before == X_PARKED) && "an exchange is answered once");
-    if (before == X_PARKED)
+    if (before != X_PARKED)
+        return;
+    if (!held.is_on) {
         exchange_wake(x);
+        return;
+    }
+    x->next = NULL;
+    *held.tail = x;
+    held.tail = &x->next;
 }
 
 /* Header text must be NUL-terminated for libmicrohttpd; a value with a control byte is a bug of the caller, dropped by it. */

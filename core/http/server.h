@@ -126,6 +126,10 @@ void http_reply_kept(struct http_exchange *x, const struct http_response *r);
 /* The same, but takes the memory of `take` as the body (take becomes empty). headers may be NULL. */
 void http_reply_buf(struct http_exchange *x, int status, struct str content_type, const struct http_header *headers,
                     size_t nheaders, struct buf *take);
+/* Answers that this thread gives are handed to their loops by http_answers_release, all at once: one wake of a loop for several
+ * answers instead of one each. For answers that follow each other without a wait between; not nested. */
+void http_answers_hold(void);
+void http_answers_release(void);
 /* Large downloads with backpressure: read is called on the loop thread whenever the peer can take more. It returns bytes
  * written into buf, 0 at the end, -1 on failure (the connection is cut so that the peer sees it). total -1: not known.
  * free_ is called once, whatever happens. */

@@ -129,6 +129,17 @@ static void what_leads_nowhere(void **state)
     }
 }
 
+/* Who only asks which row it is. */
+static void without_an_arena_no_methods_are_told(void **state)
+{
+    (void)state;
+    assert_int_equal(BOOT(good), ERR_OK);
+    allow = STR("?");
+    assert_string_equal(router_find(&router, HTTP_POST, STR("/v1/things"), false, captures, NULL, &allow)->row->op, "make");
+    assert_null(router_find(&router, HTTP_PUT, STR("/v1/things"), false, captures, NULL, &allow));
+    assert_null(allow.ptr);
+}
+
 static void other_methods_are_listed(void **state)
 {
     (void)state;
@@ -232,7 +243,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(paths_lead_to_rows), cmocka_unit_test(captures_in_path_order), cmocka_unit_test(the_spelled_out_row_wins),
-        cmocka_unit_test(what_leads_nowhere), cmocka_unit_test(other_methods_are_listed), cmocka_unit_test(people_and_machines_are_kept_apart),
+        cmocka_unit_test(what_leads_nowhere), cmocka_unit_test(without_an_arena_no_methods_are_told),
+        cmocka_unit_test(other_methods_are_listed), cmocka_unit_test(people_and_machines_are_kept_apart),
         cmocka_unit_test(what_the_pipeline_reads_of_a_row), cmocka_unit_test(tables_that_must_not_start),
         cmocka_unit_test(what_makes_a_power_asks_for_a_fresh_proof),
     };

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -80,6 +81,40 @@ static void errors(void **state)
     assert_non_null(strstr(line(), "event=request.failed code=not_found msg=\"no such job\" detail=\"SQLSTATE 1\" field=/id file="));
 }
 
+/* Each write of a socket of packets is a packet of its own. */
+static void held_lines_come_in_few_writes(void **state)
+{
+    (void)state;
+    enum { LINES = 100 };
+    int pair[2], lines = 0, writes = 0;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
+    log_context(NULL, NULL);
+    log_setup("falaj-test", LOG_INFO, LOGFMT, pair[1]);
+    log_hold();
+    log_event(LOG_INFO, "held", "n", LOG_I(0), NULL);
+    assert_int_equal(read(pair[0], text, sizeof text), -1);
+    for (int i = 1; i < LINES; i++)
+        log_event(LOG_INFO, "held", "n", LOG_I(i), NULL);
+    log_release();
+    for (ssize_t n; (n = read(pair[0], text, sizeof text - 1)) > 0; writes++) {
+        assert_true(n <= 4096 && text[n - 1] == '\n');
+        text[n] = '\0';
+        for (char *at = text, *end; (end = strchr(at, '\n')); at = end + 1) {
+            char want[32];
+            *end = '\0';
+            snprintf(want, sizeof want, " event=held n=%d", lines++);
+            assert_non_null(strstr(at, want));
+        }
+    }
+    assert_int_equal(lines, LINES);
+    assert_true(writes < LINES / 10);
+    log_event(LOG_INFO, "free", NULL);                  /* at once again */
+    assert_true(read(pair[0], text, sizeof text) > 0);
+    log_setup("x", LOG_INFO, LOGFMT, STDERR_FILENO);
+    close(pair[0]);
+    close(pair[1]);
+}
+
 /* A value longer than a line is cut, but what follows it is still one line, and in JSON a whole object. */
 static void long_lines(void **state)
 {
@@ -112,7 +147,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-        T(logfmt), T(json), T(errors), T(long_lines),
+        T(logfmt), T(json), T(errors), T(held_lines_come_in_few_writes), T(long_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

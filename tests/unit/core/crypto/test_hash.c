@@ -16,6 +16,13 @@ static void test_known_answers(void **state)
     assert_hex(out, 32, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
     hmac_sha256(NULL, 0, NULL, 0, out);
     assert_hex(out, 32, "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad");
+    uint8_t key[131], data[50];                         /* RFC 4231, cases 3 and 6: a key of less and of more than a block */
+    memset(key, 0xaa, sizeof key);
+    memset(data, 0xdd, sizeof data);
+    hmac_sha256(key, 20, data, sizeof data, out);
+    assert_hex(out, 32, "773ea91e36800e46854db8ebd09181a72959098b3ef8c122d9635514ced565fe");
+    hmac_sha256(key, 131, "Test Using Larger Than Block-Size Key - Hash Key First", 54, out);
+    assert_hex(out, 32, "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
     assert_int_equal(crc32_of("123456789", 9), 0xcbf43926u);
     assert_int_equal(crc32_of("", 0), 0);
 }

@@ -5,6 +5,7 @@
 
 #include "core/base/thread.h"
 #include "core/http/client.h"
+#include "core/http/server_int.h"
 
 enum { BIG = 5 << 20 };
 
@@ -65,9 +66,42 @@ static void answer(void *ctx, void *item)
     }
 }
 
+enum { HELD = 3 };
+static struct http_exchange *held[HELD];
+static int nheld, ready_before, ready_after;
+
+static int ready_of(struct http_loop *l)
+{
+    int n = 0;
+    pthread_mutex_lock(&l->mutex);
+    for (const struct http_exchange *x = l->ready; x; x = x->next)
+        n++;
+    pthread_mutex_unlock(&l->mutex);
+    return n;
+}
+
+/* With the last of them, on the thread of their loop, so that nobody takes up meanwhile what is ready. */
+static void answer_held(struct http_exchange *x)
+{
+    held[nheld++] = x;
+    if (nheld < HELD)
+        return;
+    struct http_loop *l = x->loop;
+    http_answers_hold();
+    for (int i = 0; i < HELD; i++)
+        http_reply(held[i], &(struct http_response){ .status = 204 });
+    ready_before = ready_of(l);
+    http_answers_release();
+    ready_after = ready_of(l);
+}
+
 static void on_request(void *ctx, struct http_exchange *x)
 {
     (void)ctx;
+    if (str_eq_c(http_exchange_request(x)->path, "/held")) {
+        answer_held(x);
+        return;
+    }
     http_exchange_set_data(x, &freed);
     assert_ptr_equal(http_exchange_data(x), &freed);
     assert_true(thread_pool_submit(pool, x));
@@ -149,9 +183,30 @@ static void a_failing_producer_cuts_the_reply(void **state)
     assert_int_equal(get("/headers").status, 201);
 }
 
+static void held_answers_go_together(void **state)
+{
+    (void)state;
+    int fd[HELD];
+    char text[HELD][512];
+    for (int i = 0; i < HELD; i++) {
+        fd[i] = net_connect(http_server_port(server));
+        net_send_c(fd[i], "GET /held HTTP/1.1\r\nHost: x\r\n\r\n");
+    }
+    for (int i = 0; i < HELD; i++) {
+        bool eof;
+        net_read(fd[i], text[i], sizeof text[i], "\r\n\r\n", PATIENCE_MS, &eof);
+        assert_int_equal(net_status(text[i]), 204);
+        close(fd[i]);
+    }
+    assert_int_equal(ready_before, 0);
+    assert_int_equal(ready_after, HELD - 1);            /* the last was answered before its call ended: it never waited */
+    assert_int_equal(get("/empty").status, 204);        /* and answers go by themselves again */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(held_answers_go_together),
         cmocka_unit_test(headers_and_bodies_arrive),
         cmocka_unit_test(producers_deliver_every_byte),
         cmocka_unit_test(a_failing_producer_cuts_the_reply),
