@@ -68,7 +68,12 @@ static int connect_one(int family, const struct sockaddr *to, socklen_t len, int
 static int connect_unix(const char *path, int64_t until_us, int *ret_errno)
 {
     struct sockaddr_un to = { .sun_family = AF_UNIX };
-    snprintf(to.sun_path, sizeof to.sun_path, "%s", path);
+    const size_t len = strlen(path);
+    if (len >= sizeof to.sun_path) {
+        *ret_errno = ENAMETOOLONG;
+        return -1;
+    }
+    memcpy(to.sun_path, path, len);
     return connect_one(AF_UNIX, (const struct sockaddr *)&to, sizeof to, until_us, ret_errno);
 }
 
