@@ -8222,7 +8222,7 @@ GRANT SELECT,DELETE ON TABLE public.reservation TO falaj_scheduler;
 -- Name: TABLE reservation_machine; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.reservation_machine TO falaj_system;
 GRANT SELECT,INSERT,DELETE ON TABLE public.reservation_machine TO falaj_app;
-GRANT SELECT,DELETE ON TABLE public.reservation_machine TO falaj_scheduler;
+GRANT SELECT,INSERT,DELETE ON TABLE public.reservation_machine TO falaj_scheduler;
 
 -- Name: TABLE reservation_revision; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE,UPDATE ON TABLE public.reservation_revision TO falaj_system;

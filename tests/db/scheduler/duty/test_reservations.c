@@ -128,6 +128,69 @@ static void what_is_for_nobody_any_more_goes(void **state)
     fixture_exec(&f, "UPDATE tenant SET state = 'ACTIVE' WHERE tenant_id = '%s'", text);
 }
 
+static int64_t has(const char *name)
+{
+    return fixture_count(&f, "SELECT count(*) FROM reservation_machine m JOIN node n ON n.node_id = m.node_id"
+                             "  JOIN reservation r ON r.reservation_id = m.reservation_id"
+                             " WHERE r.purpose = 'tenant' AND n.name = '%s'", name);
+}
+
+static void fails(const char *name, const char *since)
+{
+    fixture_exec(&f, "UPDATE node SET state = 'LOST', last_seen_at = now() - interval '%s' WHERE name = '%s'", since, name);
+}
+
+static void what_was_lost_is_replaced(void **state)
+{
+    (void)state;
+    char text[UUID_TEXT];
+    uuid_text(f.tenant_a, text);
+    make("'w1'", "1 hour", text);
+    fails("w1", "1 hour");
+    leader_looks();
+    assert_int_equal(has("w1"), 1);             /* a person named it */
+    fixture_exec(&f, "UPDATE reservation r SET zone = n.zone, flavor = n.flavor FROM node n WHERE n.name = 'w1'");
+    fails("w1", "1 second");
+    leader_looks();
+    assert_int_equal(has("w1"), 1);             /* it may come back */
+    make("'w2'", "90 minutes", NULL);           /* and that one is kept for maintenance in the same time */
+    fails("w1", "1 hour");
+    leader_looks();
+    assert_int_equal(has("w1"), 0);
+    assert_int_equal(has("w2"), 0);
+    assert_int_equal(has("w3"), 1);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM audit_event"
+                                       " WHERE convert_from(body, 'UTF8') LIKE '%%replace%%'"), 1);
+    leader_looks();
+    assert_int_equal(has("w3"), 1);
+    fails("w3", "1 hour");
+    leader_looks();
+    assert_int_equal(has("w3"), 1);             /* no other is left */
+    fixture_exec(&f, "DELETE FROM reservation WHERE purpose = 'maintenance'");
+    leader_looks();
+    assert_int_equal(has("w2"), 1);
+    fixture_exec(&f, "UPDATE node SET state = 'QUARANTINED' WHERE name = 'w2'");
+    fixture_exec(&f, "UPDATE node SET state = 'READY' WHERE name = 'w1'");
+    leader_looks();
+    assert_int_equal(has("w1"), 1);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM reservation_machine"), 1);
+}
+
+/* What a prediction is told of a machine's windows has an end. */
+static void windows_told_are_bounded(void **state)
+{
+    (void)state;
+    fixture_exec(&f, "WITH r AS (INSERT INTO reservation (reservation_id, purpose, from_at, until_at)"
+                     "  SELECT gen_random_uuid(), 'maintenance', now() + 2 * i * interval '1 hour',"
+                     "         now() + (2 * i + 1) * interval '1 hour' FROM generate_series(1, 70) i RETURNING reservation_id)"
+                     " INSERT INTO reservation_machine SELECT r.reservation_id, n.node_id FROM r, node n WHERE n.name = 'w1'");
+    assert_int_equal(fixture_count(&f, "SELECT max(length(kept) - length(replace(kept, ',', '')) + 1)"
+                                       "  FROM machine_kinds('x', 10)"), 64);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM machine_kinds('x', 10), reservation r WHERE"
+                                       " kept LIKE (extract(epoch FROM r.from_at) * 1000000)::bigint || ':%%'"
+                                       " AND r.from_at = (SELECT min(from_at) FROM reservation)"), 1);     /* the nearest */
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_teardown(name, done)
@@ -135,6 +198,8 @@ int main(void)
         T(maintenance_drains_sends_away_and_gives_back),
         T(whom_it_is_for_stays_when_it_begins),
         T(what_is_for_nobody_any_more_goes),
+        T(what_was_lost_is_replaced),
+        T(windows_told_are_bounded),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
