@@ -78,8 +78,10 @@ function Jobs({ of, from, until }: { of: Schemas['queue_clock']; from: number; u
     ) : (
       t('clock.stays')
     );
-  const asks = (j: { slots: number; gpus: number }): string =>
-    t('clock.asks', { slots: number(j.slots), gpus: number(j.gpus) });
+  const asks = (j: { slots: number; gpus: number; nodes?: number }): string => {
+    const each = { slots: number(j.slots), gpus: number(j.gpus) };
+    return (j.nodes ?? 1) > 1 ? t('clock.asksEach', { ...each, nodes: number(j.nodes!) }) : t('clock.asks', each);
+  };
   const place = (j: ClockJob): ReactNode => (
     <>
       <Code>{j.zone}</Code> <Code>{j.flavor}</Code>
