@@ -143,16 +143,18 @@ static void settle(struct combiner *c, struct call *call)
 }
 
 /* Their lines in the log are written before their answers go, some at a time: each by itself would be a write, and a wake of the
- * connections' thread. */
+ * connections' thread. A refusal may have to be written down first: nobody's answer waits for that. */
 static void settle_all(struct combiner *c, struct call **batch, size_t n)
 {
     for (size_t i = 0; i < n;) {
         log_hold();
         http_answers_hold();
-        for (size_t k = 0; k < TOGETHER && i < n; k++)
+        for (size_t k = 0; k < TOGETHER && i < n && batch[i]->err.code == ERR_OK; k++)
             settle(c, batch[i++]);
         log_release();
         http_answers_release();
+        if (i < n && batch[i]->err.code != ERR_OK)
+            settle(c, batch[i++]);
     }
 }
 
