@@ -39,6 +39,7 @@ void emu_set_descending(bool is_descending);    /* order of blocks, warps and th
 void emu_set_memory(size_t size_bytes);         /* of the card; what is asked for beyond it is refused. 0: as much as there is */
 void emu_set_shared(size_t size_bytes);         /* that a block of the card may have, 0: 227 KiB, as sm_90 */
 size_t emu_shared_most(void);
+size_t emu_memory_most(void);                   /* 0: as much as there is */
 size_t emu_memory_used(void);
 void emu_set_pinned(bool is_there);             /* whether pinned memory is given out */
 size_t emu_pinned(void);                        /* bytes of it that are */

@@ -32,7 +32,7 @@ static int link_version(void)
 }
 
 static const struct card_ops cards = { emu_cards, cuda_card_use, link_id, link_new, nccl_exchange, nccl_link_free, link_version,
-                                       cuda_host_alloc, cuda_host_free };
+                                       cuda_host_alloc, cuda_host_free, cuda_memory };
 static const struct capturing capturing = { cuda_capture_begin, cuda_capture_end, cuda_replay, cuda_capture_free, &cards };
 
 const struct backend backend_cuda_emu = { .name = "cuda-emu", .rank = -1, .probe = probe, .open = open_emu,

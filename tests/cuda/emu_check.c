@@ -73,6 +73,11 @@ void emu_set_memory(size_t size_bytes)
     memory_most = size_bytes;
 }
 
+size_t emu_memory_most(void)
+{
+    return memory_most;
+}
+
 size_t emu_memory_used(void)
 {
     return memory_used;

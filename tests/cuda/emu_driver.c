@@ -129,8 +129,8 @@ static int on_card(const char *what, void *stream)
 
 static int memory_info(size_t *ret_free, size_t *ret_total)
 {
-    *ret_total = (size_t)1 << 30;
-    *ret_free = *ret_total - emu_memory_used();
+    *ret_total = emu_memory_most() ? emu_memory_most() : (size_t)1 << 30;
+    *ret_free = *ret_total > emu_memory_used() ? *ret_total - emu_memory_used() : 0;
     return 0;
 }
 

@@ -28,6 +28,15 @@ struct card_part {                      /* a piece of device memory that goes to
     bool is_sent;
 };
 
+/* Of the card of a context, in bytes. Beside buffers a context holds a library's workspace, windows that are gathered for
+ * convolutions, and scratch memory of its largest operation. */
+struct card_memory {
+    size_t free_bytes, total_bytes;                     /* 0: the driver does not say */
+    size_t library_bytes, windows_bytes, scratch_bytes;
+    size_t refused_bytes;               /* what an operation asked for beside buffers and did not get; 0: nothing */
+    bool refused_is_windows;
+};
+
 enum { CARD_HOST_MOST = 64 << 20 };     /* bytes of a piece of pinned memory: what is pinned the machine cannot move or lend */
 
 struct card_ops {
@@ -42,6 +51,7 @@ struct card_ops {
      * stand until the next sync. NULL: there is none, and any other memory does. free waits for what still reads it. */
     void *(*host_alloc)(struct backend_ctx *c, size_t size_bytes);
     void (*host_free)(struct backend_ctx *c, void *at);
+    void (*memory)(struct backend_ctx *c, struct card_memory *ret);
 };
 
 /* NULL: it computes on the processor. */

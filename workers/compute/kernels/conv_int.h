@@ -18,6 +18,7 @@
  * tile are gathered. The chain of an element is the same either way. */
 #include "workers/compute/kernels/conv_place_int.h"
 #include "workers/compute/kernels/round_int.h"
+#include "workers/compute/kernels/wino_int.h"
 
 struct conv {
     struct window w;
@@ -189,6 +190,10 @@ static void k_conv2d(struct backend_ctx *c, const struct op_call *o)
     a.window[0] = weight->dim[1], a.window[1] = weight->dim[2];
     const struct window w = window_of(&a, o->in[0], o->out[0]);
     ASSERT(weight->dim[0] == w.y.c && weight->dim[3] == w.x.c);
+    if (wino_is_for(&w, o->attr.flags)) {
+        wino_conv(c, &w, false, o->in[0]->ptr, weight->ptr, o->out[0]->ptr);
+        return;
+    }
     size_t k = w.h * w.w * w.x.c, count = panels_of(w.y.c);
     struct mat b = mat_host(weight->ptr, ELEM_F32, w.y.c, k);
     float *panels = cpu_scratch(c, count * NR * k * sizeof *panels);
@@ -213,6 +218,10 @@ static void k_conv2d_bwd_x(struct backend_ctx *c, const struct op_call *o)
     a.window[0] = weight->dim[1], a.window[1] = weight->dim[2];
     const struct window w = window_of(&a, o->out[0], o->in[1]);
     ASSERT(weight->dim[0] == w.y.c && weight->dim[3] == w.x.c);
+    if (wino_is_for(&w, o->attr.flags)) {
+        wino_conv(c, &w, true, o->in[1]->ptr, from, o->out[0]->ptr);
+        return;
+    }
     struct conv v = conv_new(&w, true, o->in[1]->ptr, o->attr.flags);
     size_t places = w.h * w.w, in = w.x.c, out = w.y.c;
     v.out = o->out[0]->ptr;
@@ -232,6 +241,10 @@ static void k_conv2d_bwd_w(struct backend_ctx *c, const struct op_call *o)
 {
     ROUNDED(c, o, k_conv2d_bwd_w);
     const struct window w = window_of(&o->attr, o->in[0], o->in[1]);
+    if (wino_is_for(&w, o->attr.flags)) {
+        wino_back_w(c, &w, o->attr.flags, o->in[0]->ptr, o->in[1]->ptr, o->out[0]->ptr);
+        return;
+    }
     struct conv v = conv_new(&w, false, o->in[0]->ptr, o->attr.flags);
     size_t pixels = v.at.n * v.at.h * v.at.w, chunk = conv_chunk(&v), out = w.y.c;
     const float *dy = o->in[1]->ptr;

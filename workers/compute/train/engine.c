@@ -341,6 +341,8 @@ enum errc train_run(struct arena *a, const struct train_task *job, const struct 
         say(&g, "%s", cards->about(job->comm));
     if (rc == ERR_OK)
         rc = run(&g, &r, e);
+    if (rc == ERR_LIMIT)
+        rc = engine_room_tell(&g, e);
     prefetch_free(g.prefetch);
     engine_batches_release(&g);
     engine_sums_release(&g);

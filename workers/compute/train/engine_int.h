@@ -87,6 +87,11 @@ enum errc engine_make_net(struct engine *g, struct net_spec spec, struct err *e)
 int engine_lanes(int64_t accumulate);
 /* The batches of one step: gradients add up, each row weighing the same, and the update; *ret_loss: the sum over all items. */
 enum errc engine_batches(struct engine *g, size_t rows, struct step_scalars *at, double *ret_loss, struct err *e);
+/* On a card (engine_room.c): bytes that it holds beside buffers; what there is for them and the plan, `most` at most; and behind
+ * LIMIT of a step, the batch that would have fitted. On the processor: 0, most, the error as it is. */
+size_t engine_room_beside(const struct engine *g);
+size_t engine_room_most(const struct engine *g, size_t most);
+enum errc engine_room_tell(struct engine *g, struct err *e);
 size_t engine_sum_bytes(const struct engine *g);                /* beside the plan, for sums over batches and ranks */
 enum errc engine_sums(struct engine *g, struct err *e);
 void engine_sums_release(struct engine *g);

@@ -3,16 +3,25 @@
  * job leaves that open, and who is refused is told what would do. */
 #include "workers/compute/train/engine_int.h"
 
+/* What lies beside the plan, and may not be more with it than there is. */
+static size_t beside(const struct engine *g)
+{
+    return engine_sum_bytes(g) + engine_room_beside(g);
+}
+
 /* The largest half, quarter … of the batch that fits; 0: not even one row does. */
 static size_t rows_that_fit(struct engine *g, struct net_spec spec)
 {
     struct err why = { 0 };
-    struct net *n;
-    for (spec.max_rows /= 2; spec.max_rows; spec.max_rows /= 2)
-        if (net_new(g->job->backend, g->ctx, &spec, &n, &why) == ERR_OK) {
-            net_free(n);
+    size_t more = 1;                    /* sums of gradients: accumulate doubles */
+    for (spec.max_rows /= 2; spec.max_rows; spec.max_rows /= 2, more++) {
+        bool fits = net_new(g->job->backend, g->ctx, &spec, &g->net, &why) == ERR_OK
+                    && plan_bytes(g->net->plan) + beside(g) + 4 * more * engine_params(g) <= spec.max_bytes;
+        net_free(g->net);
+        g->net = NULL;
+        if (fits)
             return spec.max_rows;
-        }
+    }
     return 0;
 }
 
@@ -26,12 +35,17 @@ static enum errc tell_what_fits(struct engine *g, const struct net_spec *spec, c
                 (size_t)g->job->spec->accumulate * ((spec->max_rows + fits - 1) / fits));
 }
 
-static enum errc check_sums(const struct engine *g, size_t max_bytes, struct err *e)
+static enum errc check_beside(const struct engine *g, size_t max_bytes, struct err *e)
 {
-    if (plan_bytes(g->net->plan) + engine_sum_bytes(g) <= max_bytes)
+    const size_t plan = plan_bytes(g->net->plan);
+    if (plan + beside(g) <= max_bytes)
         return ERR_OK;
+    if (engine_room_beside(g))
+        return FAIL(e, LIMIT, "the plan of %zu MiB, %zu MiB for sums of gradients and %zu MiB that the card's operations hold "
+                    "are more than the %zu MiB that may be used", plan >> 20, engine_sum_bytes(g) >> 20,
+                    engine_room_beside(g) >> 20, max_bytes >> 20);
     return FAIL(e, LIMIT, "the plan of %zu MiB and %zu MiB for sums of gradients over batches and ranks are more than the "
-                "%zu MiB that may be used; an odd accumulate and fewer ranks need less", plan_bytes(g->net->plan) >> 20,
+                "%zu MiB that may be used; an odd accumulate and fewer ranks need less", plan >> 20,
                 engine_sum_bytes(g) >> 20, max_bytes >> 20);
 }
 
@@ -39,12 +53,13 @@ static enum errc check_sums(const struct engine *g, size_t max_bytes, struct err
 static enum errc try_net(struct engine *g, const struct net_spec *spec, struct err *e)
 {
     TRY(net_new(g->job->backend, g->ctx, spec, &g->net, e));
-    return check_sums(g, spec->max_bytes, e);
+    return check_beside(g, spec->max_bytes, e);
 }
 
 enum errc engine_make_net(struct engine *g, struct net_spec spec, struct err *e)
 {
     struct err why = { 0 };
+    spec.max_bytes = engine_room_most(g, spec.max_bytes);
     int recompute = g->job->spec->recompute;
     bool has_blocks = g->job->spec->family == TRAIN_CNN || g->job->spec->family == TRAIN_GPT;
     spec.recomputes = has_blocks && recompute == TRAIN_RECOMPUTE_ON;
@@ -55,8 +70,11 @@ enum errc engine_make_net(struct engine *g, struct net_spec spec, struct err *e)
         spec.recomputes = true;
         rc = try_net(g, &spec, &why);
     }
-    if (rc == ERR_LIMIT && !g->net)
+    if (rc == ERR_LIMIT && (!g->net || engine_room_beside(g))) {
+        net_free(g->net);
+        g->net = NULL;
         return tell_what_fits(g, &spec, &why, e);
+    }
     if (rc != ERR_OK)
         *e = why;
     return rc;

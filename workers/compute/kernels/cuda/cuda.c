@@ -45,7 +45,7 @@ bool cuda_did(struct backend_ctx *c, int code, const char *what)
 }
 
 /* Something that the driver was not even asked for. */
-static void refuse(struct backend_ctx *c, const char *why)
+void cuda_refuse(struct backend_ctx *c, const char *why)
 {
     if (!c->failed)
         c->code = 0;
@@ -76,7 +76,7 @@ enum errc cuda_sync(struct backend_ctx *c, struct err *e)
     if (!c->code)
         return FAIL(e, INTERNAL, "backend %s: %s", c->be->name, failed);
     if (c->code == GPU_NO_MEMORY)
-        return FAIL(e, LIMIT, "backend %s: the card has no more memory (%s)", c->be->name, failed);
+        return cuda_no_memory(c, failed, e);
     return FAIL(e, INTERNAL, "backend %s: %s: %s (%d)", c->be->name, failed, text_of(&c->d, c->code), c->code);
 }
 
@@ -236,7 +236,7 @@ void cuda_wait(struct backend_ctx *c, enum queue q, const struct event *ev)
 {
     enter(c);
     if (!ev->is_recorded)
-        refuse(c, "a queue waits for an event that nothing recorded");
+        cuda_refuse(c, "a queue waits for an event that nothing recorded");
     else
         cuda_did(c, c->d.stream_wait(c->stream[q], ev->handle, 0), "stream_wait");
 }
@@ -256,38 +256,6 @@ size_t cuda_pack_bytes(size_t n, size_t k)
 size_t cuda_pack_q8_bytes(size_t n, size_t slices, size_t depth)
 {
     return n * slices * depth;
-}
-
-static void *room_of(struct backend_ctx *c, gpu_ptr *room, size_t *room_bytes, size_t size_bytes)
-{
-    if (size_bytes > *room_bytes && c->capture) {
-        refuse(c, "scratch memory grows while a sequence is captured");
-        return NULL;
-    }
-    if (size_bytes > *room_bytes) {
-        if (*room && cuda_did(c, c->d.stream_sync(c->stream[QUEUE_COMPUTE]), "stream_sync"))
-            cuda_did(c, c->d.memory_free(*room), "memory_free");
-        *room = 0;
-        *room_bytes = 0;
-        c->scratch_moves++;
-        if (!cuda_did(c, c->d.memory_get(room, size_bytes), "memory_get"))
-            return NULL;
-        *room_bytes = size_bytes;
-    }
-    const struct gpu_use use = { *room, size_bytes, false, true, false };
-    if (c->d.about)
-        c->d.about(NULL, c->stream[QUEUE_COMPUTE], &use, 1);
-    return (void *)(uintptr_t)*room;
-}
-
-void *cuda_scratch(struct backend_ctx *c, size_t size_bytes)
-{
-    return room_of(c, &c->scratch, &c->scratch_bytes, size_bytes);
-}
-
-void *cuda_gathered(struct backend_ctx *c, size_t size_bytes)
-{
-    return room_of(c, &c->gathered, &c->gathered_bytes, size_bytes);
 }
 
 static struct gpu_use use_of(const struct tensor *t, bool reads, bool writes)
@@ -333,7 +301,7 @@ void cuda_end(struct backend_ctx *c)
 bool cuda_is_grid(struct backend_ctx *c, size_t x, size_t y, size_t z)
 {
     if (x > INT32_MAX || y > UINT16_MAX || z > UINT16_MAX)
-        refuse(c, "a batch is too large for one grid of blocks; a smaller batch_size with accumulate makes the same steps");
+        cuda_refuse(c, "a batch is too large for one grid of blocks; a smaller batch_size with accumulate makes the same steps");
     return x && y && z && !c->failed;
 }
 

@@ -53,4 +53,4 @@ static int link_version(void)
 }
 
 const struct card_ops cuda_cards = { count, cuda_card_use, link_id, link_new, nccl_exchange, nccl_link_free, link_version,
-                                     cuda_host_alloc, cuda_host_free };
+                                     cuda_host_alloc, cuda_host_free, cuda_memory };

@@ -30,6 +30,8 @@ struct backend_ctx {
     bool is_too_large[KERNEL_COUNT];    /* the card's blocks have not that much shared memory */
     gpu_ptr scratch, gathered;
     size_t scratch_bytes, gathered_bytes;
+    size_t refused_bytes;       /* of scratch memory or windows, that the card did not have */
+    bool refused_is_windows;
     size_t gathered_most;       /* windows are gathered so many bytes at a time */
     uint64_t scratch_moves;     /* it lies elsewhere than what was captured before says */
     struct captured *capture;   /* is made now; NULL: none is */
@@ -77,6 +79,9 @@ extern kernel_table cuda_kernels;
 
 /* For operations: device memory for partial results, valid until the next call; NULL after a failure. */
 void *cuda_scratch(struct backend_ctx *c, size_t size_bytes);
+void cuda_memory(struct backend_ctx *c, struct card_memory *ret);        /* cards.h */
+enum errc cuda_no_memory(struct backend_ctx *c, const char *failed, struct err *e);      /* LIMIT, with what was asked for */
+void cuda_refuse(struct backend_ctx *c, const char *why);       /* something that the driver was not even asked for */
 /* The same beside it, for an operation that is made of others, which take scratch memory themselves. */
 void *cuda_gathered(struct backend_ctx *c, size_t size_bytes);
 /* What the operation may touch, from its tensors; then its launches; then the end. */

@@ -31,6 +31,13 @@ static struct net_size some_size(int i)
     return s;
 }
 
+static struct tensor host_image(float *p, size_t n, size_t h, size_t w, size_t c)
+{
+    struct tensor t = tensor_at(NULL, 0, ELEM_F32, 4, (size_t[]){ n, h, w, c });
+    t.ptr = p;
+    return t;
+}
+
 static void random_sizes(const struct backend *be, struct backend_ctx *alone, struct backend_ctx *many, struct backend_ctx *ref)
 {
     struct net_case k[NET_CASES_MAX];
@@ -52,6 +59,64 @@ static void test_random_sizes(void **st)
 {
     (void)st;
     kit_each(3, random_sizes);
+}
+
+/* Windows of 3 × 3 at stride 1 over whole vectors of channels (wino_int.h): sizes around its tiles of 4 × 4 and its chunks of 96,
+ * each operation within the bound of all, with the same bits for three threads, and an image with the same bits in any batch. */
+static void square_windows(const struct backend *be, struct backend_ctx *alone, struct backend_ctx *many, struct backend_ctx *ref)
+{
+    static const size_t side[] = { 4, 7, 8, 13 }, channels[] = { 16, 32, 48 };
+    struct net_case k[NET_CASES_MAX];
+    struct err e;
+    for (int i = 0; i < 5; i++) {
+        struct net_size s = { .n = i == 3 ? 7 : 1 + below(2), .t = 1, .heads = 1, .kv_heads = 1, .d = 1, .groups = 4, .window = 3,
+                              .stride = 1, .pad = i % 4 ? 1 : below(3), .side = side[i % 4], .in = channels[below(3)],
+                              .out = channels[below(3)] };
+        for (size_t j = 0, n = net_cases(&s, k); j < n; j++) {
+            uint64_t hash[2], seed = (uint64_t)i * 64 + j + 1;
+            if (k[j].op != OP_CONV2D && k[j].op != OP_CONV2D_BWD_X && k[j].op != OP_CONV2D_BWD_W)
+                continue;
+            if (net_check(be, alone, ref, &k[j], seed, 1e-5, &hash[0], &e) != ERR_OK
+                || net_check(be, many, ref, &k[j], seed, 1e-5, &hash[1], &e) != ERR_OK)
+                fail_msg("size %d: %s", i, e.msg);
+            if (hash[0] != hash[1])
+                fail_msg("size %d: %s of %s has other bits with three threads", i, op_name(k[j].op), be->name);
+        }
+    }
+}
+
+static void any_batch(const struct backend *be, struct backend_ctx *alone, struct backend_ctx *many, struct backend_ctx *ref)
+{
+    enum { N = 4, SIDE = 18, C = 32, OUT = 48, EACH = SIDE * SIDE };
+    static float x[N * EACH * C], w[OUT * 9 * C], y[N * EACH * OUT], one[EACH * OUT], dx[N * EACH * C], back[EACH * C];
+    const struct op_attr attr = { .stride = 1, .pad = 1, .window = { 3, 3 } };
+    (void)many, (void)ref;
+    for (size_t i = 0; i < sizeof x / sizeof *x; i++)
+        x[i] = (float)below(1 << 20) / (1 << 19) - 1;
+    for (size_t i = 0; i < sizeof w / sizeof *w; i++)
+        w[i] = (float)below(1 << 20) / (1 << 22);
+    const struct tensor W = host_image(w, OUT, 3, 3, C);
+    for (size_t i = 0; i <= N; i++) {           /* all, then each alone */
+        const size_t n = i ? 1 : N, at = i ? i - 1 : 0;
+        const struct tensor X = host_image(x + at * EACH * C, n, SIDE, SIDE, C), Y = host_image(i ? one : y, n, SIDE, SIDE, OUT);
+        const struct tensor dX = host_image(i ? back : dx, n, SIDE, SIDE, C);
+        const struct tensor dY = host_image(y + at * EACH * OUT, n, SIDE, SIDE, OUT);
+        const struct op_call forward = { .attr = attr, .in = { &X, &W }, .out = { &Y } };
+        const struct op_call backward = { .attr = attr, .in = { &W, &dY }, .out = { &dX } };
+        (*be->kernels)[OP_CONV2D][ELEM_F32](alone, &forward);
+        (*be->kernels)[OP_CONV2D_BWD_X][ELEM_F32](alone, &backward);
+        if (i)
+            assert_memory_equal(one, y + at * EACH * OUT, sizeof one);
+        if (i)
+            assert_memory_equal(back, dx + at * EACH * C, sizeof back);
+    }
+}
+
+static void test_square_windows(void **st)
+{
+    (void)st;
+    kit_each(3, square_windows);
+    kit_each(3, any_batch);
 }
 
 /* Dropout keeps about its share, has the same draws for the same counter and others for the next, and is off outside training. */
@@ -98,6 +163,7 @@ static void test_dropout(void **st)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_random_sizes), cmocka_unit_test(test_dropout) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_random_sizes), cmocka_unit_test(test_square_windows),
+                                        cmocka_unit_test(test_dropout) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -203,8 +203,15 @@ static struct train_result run(struct arena *a, struct train_job s, int ranks, c
     return r;
 }
 
+/* Biases of keys shift all scores of a query alike, which softmax does not see: their gradient is zero, and what is computed
+ * in its place is rounding, which AdamW makes as long a step as any. Their own numbers say nothing. */
+static bool is_of_keys(const struct st_tensor *t, size_t at_bytes)
+{
+    return t->rank == 1 && str_ends(t->name, "attn.c_attn.bias") && at_bytes / (t->size_bytes / 3) == 1;
+}
+
 /* The relative distance of the models' numbers; their names and shapes are the same. */
-static double distance(const struct train_result *x, const struct train_result *y)
+static double distance(const struct train_result *x, const struct train_result *y, bool of_keys)
 {
     CLEANUP(arena_freep) struct arena *a = arena_new((size_t)64 << 20);
     struct st_file f[2];
@@ -220,18 +227,20 @@ static double distance(const struct train_result *x, const struct train_result *
             float p, q;
             memcpy(&p, one->data + k, sizeof p);
             memcpy(&q, other->data + k, sizeof q);
+            if (is_of_keys(one, k) != of_keys)
+                continue;
             off += ((double)p - (double)q) * ((double)p - (double)q);
             all += (double)p * (double)p;
         }
     }
-    return sqrt(off / all);
+    return all > 0 ? sqrt(off / all) : 0;
 }
 
 static void near(const struct train_result *one, const struct train_result *more, const char *what)
 {
-    double off = distance(one, more), loss = fabs(one->holdout_loss - more->holdout_loss) / one->holdout_loss;
-    print_message("%s: numbers off by %.1e, loss by %.1e\n", what, off, loss);
-    assert_true(loss <= 1e-6 && off <= 1e-4);
+    double off = distance(one, more, false), loss = fabs(one->holdout_loss - more->holdout_loss) / one->holdout_loss;
+    print_message("%s: numbers off by %.1e (biases of keys %.1e), loss by %.1e\n", what, off, distance(one, more, true), loss);
+    assert_true(loss <= 1e-6 && off <= 1e-6);
     assert_int_equal(one->steps, more->steps);
     assert_int_equal(one->parameters, more->parameters);
 }
