@@ -21,6 +21,10 @@ struct ws_link {
     curl_socket_t fd;
     struct buf out;                 /* from `sent` on it is still to be sent */
     size_t sent;
+    /* Handed to curl, from `gone` on to be handed to it again: TLS wants what it could not send offered anew from the same
+     * place and as long, or it ends the connection (SSL_write(3)). */
+    char going[CHUNK];
+    size_t ngoing, gone;
     char in[CHUNK];
     struct str left;                /* of `in`, not yet read by the reader */
     struct ws_reader reader;
@@ -50,25 +54,40 @@ static enum errc receive(struct ws_link *l, size_t *ret_n, struct err *e)
     return *ret_n ? ERR_OK : FAIL(e, UNAVAILABLE, "The other side has closed the connection");
 }
 
+/* Where all that went is gone, the next piece goes. */
+static void take(struct ws_link *l)
+{
+    if (l->gone < l->ngoing)
+        return;
+    const size_t left = l->out.len - l->sent;
+    l->gone = 0;
+    l->ngoing = left < sizeof l->going ? left : sizeof l->going;
+    if (l->ngoing)
+        memcpy(l->going, l->out.ptr + l->sent, l->ngoing);
+    l->sent += l->ngoing;
+    if (l->sent == l->out.len) {
+        buf_clear(&l->out);
+        l->sent = 0;
+    }
+}
+
 enum errc ws_link_flush(struct ws_link *l, struct err *e)
 {
-    while (l->sent < l->out.len) {
+    for (take(l); l->gone < l->ngoing; take(l)) {
         size_t n = 0;
-        const CURLcode code = curl_easy_send(l->curl, l->out.ptr + l->sent, l->out.len - l->sent, &n);
+        const CURLcode code = curl_easy_send(l->curl, l->going + l->gone, l->ngoing - l->gone, &n);
         if (code == CURLE_AGAIN)
             return ERR_OK;
         if (code != CURLE_OK)
             return lost(code, e);
-        l->sent += n;
+        l->gone += n;
     }
-    buf_clear(&l->out);
-    l->sent = 0;
     return ERR_OK;
 }
 
 bool ws_link_waits(const struct ws_link *l)
 {
-    return l->sent < l->out.len;
+    return l->gone < l->ngoing || l->sent < l->out.len;
 }
 
 int ws_link_fd(const struct ws_link *l)

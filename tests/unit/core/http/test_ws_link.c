@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_ws_link.c - a client's WebSocket against our own server, plain and over mutual TLS: sizes, both ways at once, ends. */
 #include "core/http/ws_link.h"
+#include "tests/lib/wait.h"
 #include "ws_echo.h"
 
 static char dir[] = "/tmp/ws-link-test-XXXXXX";
@@ -149,6 +150,48 @@ static void and_over_mutual_tls(void **state)
     talk_and_end(true);
 }
 
+static _Atomic bool may_read;
+static _Atomic size_t whole;
+
+/* Stands still until it may read; then looks whether each message is as it was sent. */
+static void read_late(struct ws_echo *s, const struct ws_message *m)
+{
+    char want[2000];
+    (void)s;
+    while (!atomic_load(&may_read))
+        usleep(1000);
+    memset(want, (int)(atomic_load(&whole) % 251), sizeof want);
+    if (m->body.len == 1 + sizeof want && memcmp(m->body.ptr + 1, want, sizeof want) == 0)
+        atomic_fetch_add(&whole, 1);
+}
+
+/* Many small messages to a peer that takes nothing for a while: what could not be sent is offered again as it was, whatever is
+ * added behind it. */
+static void a_peer_that_stands_still_loses_nothing_over_tls(void **state)
+{
+    (void)state;
+    struct ws_echo s = { .answer = read_late };
+    struct http_server *server = start(&s, true);
+    struct ws_link *l = dial(server, true);
+    const int little = 16 * 1024;
+    char bytes[2000];
+    size_t sent = 0;
+    assert_int_equal(setsockopt(ws_link_fd(l), SOL_SOCKET, SO_SNDBUF, &little, sizeof little), 0);
+    for (; ws_link_room(l) >= sizeof bytes; sent++) {       /* until all buffers between, and the link's own, are full */
+        memset(bytes, (int)(sent % 251), sizeof bytes);
+        assert_int_equal(ws_link_send(l, 'm', str_n(bytes, sizeof bytes), NULL), ERR_OK);
+    }
+    atomic_store(&may_read, true);
+    while (ws_link_waits(l))
+        wait_for(l);
+    WAIT_WHILE(atomic_load(&s.messages) < sent);
+    assert_int_equal(ws_link_send(l, 'b', STR("ye"), NULL), ERR_OK);
+    ws_echo_join(&s);
+    assert_int_equal(atomic_load(&whole), sent);
+    ws_link_free(l);
+    http_server_free(server);
+}
+
 static void a_client_that_leaves_ends_it_over_tls_too(void **state)
 {
     (void)state;
@@ -191,6 +234,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages_come_back_in_order),
         cmocka_unit_test(and_over_mutual_tls),
+        cmocka_unit_test(a_peer_that_stands_still_loses_nothing_over_tls),
         cmocka_unit_test(a_client_that_leaves_ends_it_over_tls_too),
         cmocka_unit_test(an_answer_that_is_none_is_told_whole),
     };
