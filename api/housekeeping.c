@@ -14,6 +14,7 @@
 #include "registry/vault/orphan.h"
 #include "registry/vault/worker_checkpoint.h"
 #include "scheduler/jobs/environment.h"
+#include "scheduler/jobs/inside_sweep.h"
 #include "serving/serving.h"
 #include "tenants/accounts/api_rate.h"
 #include "tenants/identity/authn.h"
@@ -46,6 +47,15 @@ static void sweep_uploads(struct app *app, struct arena *a)
     if (app->node_pool && (upload_sweep(app, a, &ended, &e) != ERR_OK || checkpoint_sweep(app, a, &ended, &e) != ERR_OK ||
                            environment_sweep(app, a, &ended, &e) != ERR_OK))
         log_err(LOG_WARN, "content.sweep", &e);
+}
+
+/* Sessions in programs whose falaj-api is gone, or for which nobody came. */
+static void sweep_inside(struct app *app, struct arena *a)
+{
+    struct err e;
+    int64_t tenants = 0;
+    if (app->node_pool && inside_sweep(app, a, &tenants, &e) != ERR_OK)
+        log_err(LOG_WARN, "inside.sweep", &e);
 }
 
 /* Counts of tries, device codes, logins at providers and used tokens that are long over. */
@@ -92,6 +102,7 @@ void housekeeping_run(struct app *app, struct api *api, struct config *cfg, sigs
         if (erasure_keeper_look_if_moved(app, &e) != ERR_OK)
             log_err(LOG_WARN, "erasure.look", &e);
         sweep_uploads(app, a);
+        sweep_inside(app, a);
         if (api->trust && trust_refresh(app, api->trust))
             serving_trust_share(api);
         if (clock_mono_us(app->clock) >= sweep_us) {

@@ -52,13 +52,13 @@ static void look_at_clock(struct inside_call *s, int64_t now, bool stopping)
 {
     const bool is_met = s->sides[MACHINE].fd >= 0;
     if (stopping)
-        relay_end(s, "this falaj-api stops");
+        relay_end(s, INSIDE_WHY_STOPPING);
     else if (!is_met && now - s->born_us >= INSIDE_MEET_S * INT64_C(1000000))
-        relay_end(s, "the job's machine did not answer");
+        relay_end(s, INSIDE_WHY_MACHINE_ABSENT);
     else if (now - s->moved_us >= INSIDE_IDLE_S * INT64_C(1000000))
-        relay_end(s, "nothing was said for half an hour");
+        relay_end(s, INSIDE_WHY_IDLE);
     else if (now - s->born_us >= INSIDE_LIFE_S * INT64_C(1000000))
-        relay_end(s, "a session lasts twelve hours at most");
+        relay_end(s, INSIDE_WHY_LIFE);
     if (!s->why && now - s->pinged_us >= PING_US) {
         s->pinged_us = now;
         for (int i = 0; i < SIDES; i++)
@@ -180,7 +180,7 @@ static void opened(void *ctx, int fd, struct str first)
     side->fd = fd;
     side->is_gone = fd < 0;
     if (fd < 0)
-        relay_end(s, side == &s->sides[PERSON] ? "the person left" : "the machine left");
+        relay_end(s, side == &s->sides[PERSON] ? INSIDE_WHY_PERSON_LEFT : INSIDE_WHY_MACHINE_LEFT);
     else if (side == &s->sides[MACHINE])
         relay_say(side, WS_BINARY, str_n(&ask, 1), s->s.ask);
     if (fd >= 0)
@@ -194,8 +194,9 @@ static void upgrade(struct call *c, struct str key, struct inside_side *side)
     char accept[WS_ACCEPT_BYTES + 1];
     ws_hello_accept(key, accept);
     const struct http_header h[] = { { STR("Upgrade"), STR("websocket") }, { STR("Sec-WebSocket-Accept"), str_c(accept) },
-                                     { STR("X-Request-Id"), c->work.request_id }, { STR("Cache-Control"), STR("no-store") } };
-    http_upgrade(c->exchange, h, 4, opened, side);
+                                     { STR("X-Request-Id"), c->work.request_id }, { STR("Cache-Control"), STR("no-store") },
+                                     { STR("Sec-WebSocket-Protocol"), STR(INSIDE_PROTOCOL) } };
+    http_upgrade(c->exchange, h, c->session_cookie.ptr ? 5 : 4, opened, side);
 }
 
 static struct inside_call *session_new(struct inside *k, struct call *c, const struct inside_session *row)
@@ -286,7 +287,7 @@ static struct audit_event end_event(struct work *w, const struct inside_call *s)
     ev.resource_id = s->s.job_id;
     ev.http_status = 200;
     audit_event_detail(&ev, AUDIT_D_STR("inside", id_text(w->arena, "ins", s->s.session_id)));
-    audit_event_detail(&ev, AUDIT_D_STR("why", str_c(s->why)));
+    audit_event_detail(&ev, AUDIT_D_STR("why", str_c(inside_whys[s->why].text)));
     audit_event_detail(&ev, AUDIT_D_INT("bytes_in", s->bytes_in));
     audit_event_detail(&ev, AUDIT_D_INT("bytes_out", s->bytes_out));
     audit_event_detail(&ev, AUDIT_D_INT("seconds", (now_us() - s->born_us) / 1000000));
@@ -335,7 +336,7 @@ static void finish(struct inside_call *s)
 }
 
 /* What the turns of hours allocate lies in an arena of each. */
-static enum errc look_in(struct inside_call *s, const char **ret_why, struct err *e)
+static enum errc look_in(struct inside_call *s, enum inside_why *ret_why, struct err *e)
 {
     CLEANUP(arena_freep) struct arena *a = arena_new(TURN_ARENA);
     struct work *w = &s->c->work;
@@ -349,23 +350,23 @@ static enum errc look_in(struct inside_call *s, const char **ret_why, struct err
     w->arena = own;
     w->projects = (struct slice){ 0 };
     if (is_let_in)
-        *ret_why = rc == ERR_FORBIDDEN ? "the organisation lets nobody in any more"
-                   : rc == ERR_OK && !goes_on ? "the job's program has ended, or left the machine" : NULL;
+        *ret_why = rc == ERR_FORBIDDEN ? INSIDE_WHY_CLOSED
+                   : rc == ERR_OK && !goes_on ? INSIDE_WHY_PROGRAM_ENDED : INSIDE_GOES_ON;
     else if (rc != ERR_UNAVAILABLE && rc != ERR_DEADLINE && rc != ERR_RATE)
-        *ret_why = "the person may not any more";
+        *ret_why = INSIDE_WHY_NOT_ALLOWED;
     return rc;
 }
 
-/* Does it go on? NULL: it does. What cannot be asked now is asked again, for as long as its row counts. */
-static const char *look(struct inside_call *s)
+/* Does it go on? What cannot be asked now is asked again, for as long as its row counts. */
+static enum inside_why look(struct inside_call *s)
 {
     struct err e = { 0 };
-    const char *why = NULL;
+    enum inside_why why = INSIDE_GOES_ON;
     const enum errc rc = look_in(s, &why, &e);
     const int64_t now = now_us();
     if (rc == ERR_OK)
         s->looked_us = now;
-    return !why && now - s->looked_us >= INSIDE_LOST_S * INT64_C(1000000) ? "it could not be asked for a minute" : why;
+    return !why && now - s->looked_us >= INSIDE_LOST_S * INT64_C(1000000) ? INSIDE_WHY_NOT_ASKED : why;
 }
 
 enum errc inside_turn(struct call *c, struct err *e)
@@ -380,7 +381,7 @@ enum errc inside_turn(struct call *c, struct err *e)
         finish(s);
         return ERR_OK;
     }
-    const char *why = look(s);
+    const enum inside_why why = look(s);
     pthread_mutex_lock(&k->lock);
     if (why)
         relay_end(s, why);

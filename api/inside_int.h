@@ -29,7 +29,8 @@ struct inside_call {
     int64_t born_us, moved_us, look_us, pinged_us, ended_us;
     int64_t looked_us;                  /* when it was last known that it may go on */
     int64_t bytes_in, bytes_out;
-    const char *why;                    /* it ends, for this reason */
+    enum inside_why why;                /* it ends, for this reason */
+    bool is_paused;                     /* the person takes no more for now */
     int exit_code;                      /* -1: not known */
     bool has_turn;                      /* its call is with a thread */
     bool is_meeting;                    /* its machine's call is about to become its other end */
@@ -45,7 +46,7 @@ void relay_turn(struct inside_call *s, const short got[SIDES]);
 /* A message of falaj-api's own to a side, where there is room. */
 void relay_say(struct inside_side *to, enum ws_op op, struct str first, struct str rest);
 /* The session ends for this reason; the person hears why, unless the machine's last word says it. */
-void relay_end(struct inside_call *s, const char *why);
+void relay_end(struct inside_call *s, enum inside_why why);
 /* It has an end, and both ends have what there was or do not take it. An end whose connection is still to be opened is waited
  * for: it comes with the session's address. */
 bool relay_is_over(const struct inside_call *s, int64_t now_us);

@@ -52,9 +52,9 @@ static void say_close(struct inside_side *to, int code)
     relay_say(to, WS_CLOSE, str_n(text, sizeof text), STR(""));
 }
 
-static void end(struct inside_call *s, const char *why, bool is_said)
+static void end(struct inside_call *s, enum inside_why why, bool is_said)
 {
-    const struct inside_end e = { .error = str_c(why) };
+    const struct inside_end e = { .error = str_c(inside_whys[why].text), .reason = str_c(inside_whys[why].word) };
     static const char part = INSIDE_END;
     if (s->why)
         return;
@@ -68,7 +68,7 @@ static void end(struct inside_call *s, const char *why, bool is_said)
         say_close(&s->sides[i], CLOSE_NORMAL);
 }
 
-void relay_end(struct inside_call *s, const char *why)
+void relay_end(struct inside_call *s, enum inside_why why)
 {
     end(s, why, false);
 }
@@ -92,7 +92,7 @@ static void on_machine(struct inside_call *s, struct str body)
         if (json_decode(&inside_end_schema, str_n(body.ptr + 1, body.len - 1), a, &e, NULL) == ERR_OK) {
             s->exit_code = e.has_exit_code ? (int)e.exit_code : -1;
             pass(&s->sides[MACHINE], body);
-            end(s, e.error.len ? "it could not be begun, or not go on" : "it ended", true);
+            end(s, e.error.len ? INSIDE_WHY_NOT_BEGUN : INSIDE_WHY_ENDED, true);
             return;
         }
         break;
@@ -100,7 +100,7 @@ static void on_machine(struct inside_call *s, struct str body)
     default:
         break;
     }
-    end(s, "the machine said what it does not say", false);
+    end(s, INSIDE_WHY_MACHINE_TALK, false);
 }
 
 static void on_person(struct inside_call *s, struct str body)
@@ -114,8 +114,12 @@ static void on_person(struct inside_call *s, struct str body)
     case INSIDE_SIZE:
         pass(&s->sides[PERSON], body);
         return;
+    case INSIDE_PAUSE:
+    case INSIDE_GO:
+        s->is_paused = body.ptr[0] == INSIDE_PAUSE;
+        return;
     default:
-        end(s, "the person's program said what it does not say", false);
+        end(s, INSIDE_WHY_PERSON_TALK, false);
     }
 }
 
@@ -127,9 +131,9 @@ static void on_message(struct inside_side *from, const struct ws_message *m)
         relay_say(from, WS_PONG, m->body, STR(""));
     } else if (m->op == WS_CLOSE) {
         from->is_gone = true;
-        end(s, is_person ? "the person left" : "the machine left", !is_person);
+        end(s, is_person ? INSIDE_WHY_PERSON_LEFT : INSIDE_WHY_MACHINE_LEFT, !is_person);
     } else if (m->op == WS_TEXT || (m->op == WS_BINARY && !m->body.len)) {
-        end(s, "a message that is none of this protocol's", false);
+        end(s, INSIDE_WHY_BAD_MESSAGE, false);
     } else if (m->op == WS_BINARY) {
         s->moved_us = clock_mono_us(&clock_system);
         if (is_person)
@@ -145,7 +149,7 @@ void relay_first(struct inside_side *from, struct str bytes)
         struct ws_message m;
         if (ws_reader_take(&from->reader, &bytes, &step, &m, NULL) != ERR_OK) {
             say_close(from, CLOSE_BROKEN);
-            end(from->of, "what came is no WebSocket", false);
+            end(from->of, INSIDE_WHY_NO_WEBSOCKET, false);
             return;
         }
         if (step == WS_GOT)
@@ -157,6 +161,8 @@ void relay_first(struct inside_side *from, struct str bytes)
 static bool may_read(const struct inside_side *side)
 {
     const struct inside_side *to = other(side);
+    if (side->of->is_paused && side == &side->of->sides[MACHINE])
+        return false;
     return side->fd >= 0 && !side->is_gone && !side->of->why && to->fd >= 0 && room_of(to) >= SIDE_CHUNK + WS_MESSAGE_MAX + 512
            && room_of(side) >= SIDE_CHUNK + 512;
 }
@@ -172,7 +178,7 @@ static void lost(struct inside_side *side)
 {
     const bool is_person = side == &side->of->sides[PERSON];
     side->is_gone = true;
-    end(side->of, is_person ? "the person's connection was lost" : "the machine's connection was lost", false);
+    end(side->of, is_person ? INSIDE_WHY_PERSON_LOST : INSIDE_WHY_MACHINE_LOST, false);
 }
 
 static void receive(struct inside_side *side)

@@ -73,8 +73,8 @@ function jobTypes(document, markdown) {
   const rows = markdown
     .split('\n')
     .filter((line) => line.startsWith('| `'))
-    .map((line) => line.slice(2, -2).split(' | '));
-  if (rows.length < 3 || rows.some((r) => r.length !== 8))
+    .map((line) => line.slice(2, -1).split(' | '));
+  if (rows.length < 3 || rows.some((r) => r.length !== 9))
     throw new Error('docs/gen/job_types.md is not as it was: read it again');
   const KEPT = [
     'type',
@@ -99,7 +99,7 @@ function jobTypes(document, markdown) {
     required: schemas[name].required ?? [],
     properties: Object.fromEntries(Object.entries(schemas[name].properties).map(([k, m]) => [k, member(m)])),
   });
-  const list = rows.map(([name, , , , reads, makes, stays, machines]) => {
+  const list = rows.map(([name, , , , reads, makes, stays, machines, programs]) => {
     const kind = name.replaceAll('`', '');
     const spec = forms.has(kind) ? form(forms.get(kind)) : null;
     const row = {
@@ -107,6 +107,7 @@ function jobTypes(document, markdown) {
       makes: makes.trim(),
       stays: stays.trim() === 'yes',
       machines: Number(machines),
+      programs: programs.trim() === 'yes',
       spec,
     };
     return `  ${kind}: ${JSON.stringify(row)},`;
@@ -119,7 +120,8 @@ function jobTypes(document, markdown) {
     "  readOnly?: boolean; 'x-falaj-more'?: boolean }",
     'export interface Form { required: string[]; properties: Record<string, Member> }',
     '/** spec: null where callers do not submit the kind. */',
-    'export interface JobType { reads: string; makes: string; stays: boolean; machines: number; spec: Form | null }',
+    'export interface JobType { reads: string; makes: string; stays: boolean; machines: number; programs: boolean;',
+    '  spec: Form | null }',
     `export type JobKind = ${rows.map((r) => `'${r[0].replaceAll('`', '')}'`).join(' | ')};`,
     'export const JOB_TYPES: Readonly<Record<JobKind, JobType>> = {',
     ...list,

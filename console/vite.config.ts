@@ -3,6 +3,7 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { shellFiles } from './shellfiles.ts';
+import { terminalStyles } from './terminalstyles.ts';
 import { wordPacks } from './wordpacks.ts';
 
 const target = process.env['FALAJ_URL'] ?? 'http://127.0.0.1:8080';
@@ -13,7 +14,7 @@ const proxy = { target, changeOrigin: true, headers: { origin: new URL(target).o
 const WORKER = 'shellworker.js';
 
 export default defineConfig({
-  plugins: [react(), wordPacks(), shellFiles(WORKER)],
+  plugins: [react(), wordPacks(), terminalStyles(), shellFiles(WORKER)],
   server: {
     proxy: {
       '/v1': proxy,

@@ -10,6 +10,7 @@
 #include "core/http/ws_hello.h"
 #include "core/wire/lease_wire.h"
 #include "scheduler/engine/lease.h"
+#include "scheduler/jobs/inside_sweep.h"
 #include "tenants/access/actor.h"
 
 enum { COMMAND_SHOWN = 400 };
@@ -49,32 +50,13 @@ static struct str command_shown(struct arena *a, const struct inside_ask *ask)
     return ret;
 }
 
-/* Of a falaj-api that is gone: what it counted is gone with it. */
-static enum errc note_lost(struct work *w, struct err *e)
-{
-    struct slice lost;
-    TRY(inside_lost(w, &lost, e));
-    for (size_t i = 0; i < lost.n; i++) {
-        const struct inside_session *s = (const struct inside_session *)lost.items + i;
-        struct audit_event ev = audit_event_of(w, AUDIT_JOB_LEAVE);
-        ev.resource_kind = STR("job");
-        ev.resource_prefix = "job";
-        ev.resource_id = s->job_id;
-        ev.http_status = 200;
-        audit_event_detail(&ev, AUDIT_D_STR("inside", id_text(w->arena, "ins", s->session_id)));
-        audit_event_detail(&ev, AUDIT_D_STR("why", STR("nobody came for it, or the falaj-api that held it is gone")));
-        TRY(audit_append(w, &ev, e));
-    }
-    return ERR_OK;
-}
-
 static enum errc begin(struct work *w, const void *in_, void *out, struct err *e)
 {
     const struct inside_in *in = in_;
     struct inside_session *s = out;
     const struct inside_ask ask = { in->kind, in->command, in->tty, in->cols, in->rows, in->term, in->port };
     struct audit_event *ev = &call_of(w)->audit;
-    TRY(note_lost(w, e));
+    TRY(inside_note_lost(w, e));
     TRY(inside_begin(w, in->job_id, &ask, s, e));
     audit_event_detail(ev, AUDIT_D_STR("inside", id_text(w->arena, "ins", s->session_id)));
     audit_event_detail(ev, AUDIT_D_STR("kind", str_c(inside_kinds[ask.kind])));
@@ -96,7 +78,8 @@ static enum errc stream(struct call *c, struct err *e)
         return inside_turn(c, e);
     TRY(browser_socket(c, e));
     TRY(ws_hello_key(c->request, &key, e));
-    TRY(RUN_READ(w, inside_find(w, in->job_id, in->session_id, &s, e), e));
+    const struct str ticket = ws_hello_protocol(c->request, INSIDE_TICKET);
+    TRY(RUN_WRITE(w, inside_take(w, in->job_id, in->session_id, c->session_cookie.ptr ? &ticket : NULL, &s, e), e));
     return inside_open(pipeline_of(w)->inside, c, &s, key, e);
 }
 
@@ -141,7 +124,7 @@ static enum errc policy_set(struct work *w, const void *in, void *out, struct er
 static const struct route rows[] = {
     { .method = HTTP_POST, .path = "/v1/jobs/{job_id}/inside", .lane = LANE_CALLS,
       .op = "job_enter", .perm = PERM_JOB_ENTER, .handler = begin, .in = &inside_in_schema, .status = 201,
-      .out = &inside_session_schema, .flags = R_IDEMPOTENT, .rate = RL_WRITE, .resource = "job", .audited = true,
+      .out = &inside_session_schema, .flags = R_IDEMPOTENT | R_SECRET, .rate = RL_WRITE, .resource = "job", .audited = true,
       .audit = AUDIT_JOB_ENTER,
       .doc = "Ask to be let into a running program: a command, a shell, or a connection to a port; its stream is opened next" },
     { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/inside/{session_id}", .lane = LANE_CALLS,

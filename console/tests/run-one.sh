@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # run-one.sh CHECK - one check of the console, as CTest runs it: static, unit, kinds (of tampering, by three verifiers), budget,
-# smoke, pages, states, flows, both, acts-govern, acts-people, speed or task-PERSON. Says why and ends with 77 where its Node packages, its build
+# smoke, pages, states, flows, both, inside, acts-govern, acts-people, speed or task-PERSON. Says why and ends with 77 where its Node packages, its build
 # or Chromium are not there.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -20,7 +20,7 @@ case ${1:?which check} in
         node_modules/.bin/stylelint 'src/**/*.css' ;;
     unit) node generate.mjs && exec node_modules/.bin/vitest run --no-color --exclude 'tests/audit/{kinds,fork}.test.ts' ;;
     kinds) node generate.mjs && exec node_modules/.bin/vitest run --no-color tests/audit/kinds.test.ts tests/audit/fork.test.ts ;;
-    budget | smoke | pages | states | flows | both | acts-* | speed | task-*)
+    budget | smoke | pages | states | flows | both | inside | acts-* | speed | task-*)
         if [[ ! -f dist/index.html ]]; then
             printf 'skipped: the console is not built; run npm run build in console\n'
             exit 77

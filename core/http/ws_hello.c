@@ -36,6 +36,18 @@ static struct str header_of(const struct http_request *r, const char *name)
     return STR_NULL;
 }
 
+struct str ws_hello_protocol(const struct http_request *r, const char *prefix)
+{
+    struct str rest = header_of(r, "Sec-WebSocket-Protocol"), one;
+    for (bool more = rest.len > 0; more;) {
+        more = str_cut(rest, ',', &one, &rest);
+        one = str_trim(one);
+        if (str_starts(one, prefix))
+            return str_n(one.ptr + strlen(prefix), one.len - strlen(prefix));
+    }
+    return STR("");
+}
+
 enum errc ws_hello_key(const struct http_request *r, struct str *ret_key, struct err *e)
 {
     uint8_t random[16];

@@ -12,5 +12,7 @@ enum { WS_KEY_BYTES = 24, WS_ACCEPT_BYTES = 28 };
 MUST_CHECK enum errc ws_hello_key(const struct http_request *r, struct str *ret_key, struct err *e);
 /* Sec-WebSocket-Accept for a key. */
 void ws_hello_accept(struct str key, char out[WS_ACCEPT_BYTES + 1]);
+/* What follows `prefix` in the one of its words of Sec-WebSocket-Protocol that begins so; empty: none does. */
+struct str ws_hello_protocol(const struct http_request *r, const char *prefix);
 /* Is `word` one of a header's words between commas? In any case. */
 bool ws_hello_has(struct str header, struct str word);

@@ -30,7 +30,14 @@ SCHEMA_EXTERN(inside_size, "The size of a terminal",
     FIELD(inside_size, rows, F_REQ, .min = 1, .max = INSIDE_SIDE_MAX, .doc = "Lines"));
 SCHEMA_EXTERN(inside_end, "How a session ended",
     FIELD_OPT(inside_end, exit_code, 0, .min = 0, .max = 255, .doc = "Status of the command; 128 and the signal that ended it"),
-    FIELD(inside_end, error, 0, .max = 500, .doc = "Why it never began, or could not go on"));
+    FIELD(inside_end, error, 0, .max = 500, .doc = "Why it never began, or could not go on"),
+    FIELD(inside_end, reason, 0, .max = 40, .doc = "The same as a word, where falaj-api ended it"));
+
+const struct inside_why_row inside_whys[INSIDE_WHYS] = {
+#define WHY(name, word, text) [INSIDE_WHY_##name] = { word, text },
+#include "core/wire/inside_why.def"
+#undef WHY
+};
 
 bool inside_has_tty(const struct inside_ask *a)
 {

@@ -6,15 +6,21 @@
  *   to the machine     INSIDE_ASK: JSON (inside_ask), the first one, of falaj-api's own; INSIDE_IN: bytes; INSIDE_EOF: there
  *                      are no more of them; INSIDE_SIZE: JSON (inside_size), of a terminal
  * A person hears what the machine says and says INSIDE_IN, INSIDE_EOF and INSIDE_SIZE; falaj-api passes nothing else on.
+ * To falaj-api itself a person says INSIDE_PAUSE and INSIDE_GO: a browser takes from its socket whatever comes, so what
+ * draws slower than a program writes must say so, or its memory fills.
  * A session of kind forward is one connection: its bytes are INSIDE_IN and INSIDE_OUT. */
 #pragma once
 #include "core/table/schema.h"
 
+/* Sec-WebSocket-Protocol from a browser: this, and INSIDE_TICKET with the session's ticket behind it; the answer is this. */
+#define INSIDE_PROTOCOL "falaj.inside"
+#define INSIDE_TICKET "ticket."
 enum { INSIDE_WORDS_MAX = 64, INSIDE_ASK_MAX = 8192, INSIDE_SIDE_MAX = 1000, INSIDE_PORT_MAX = 65535, INSIDE_TERM_MAX = 32 };
 enum inside_kind { INSIDE_EXEC, INSIDE_SHELL, INSIDE_FORWARD };
 extern const char *const inside_kinds[];
 enum inside_part {
-    INSIDE_IN = 'i', INSIDE_EOF = 'z', INSIDE_SIZE = 's', INSIDE_ASK = 'a', INSIDE_OUT = 'o', INSIDE_ERR = 'e', INSIDE_END = 'x'
+    INSIDE_IN = 'i', INSIDE_EOF = 'z', INSIDE_SIZE = 's', INSIDE_ASK = 'a', INSIDE_OUT = 'o', INSIDE_ERR = 'e', INSIDE_END = 'x',
+    INSIDE_PAUSE = 'p', INSIDE_GO = 'g'
 };
 
 struct inside_ask {
@@ -30,7 +36,18 @@ struct inside_end {
     bool has_exit_code;
     int64_t exit_code;                  /* of the command; 128 and the signal that ended it */
     struct str error;                   /* why it never began, or could not go on */
+    struct str reason;                  /* its word (inside_why.def), where falaj-api ended it */
 };
+
+enum inside_why {
+    INSIDE_GOES_ON,
+#define WHY(name, word, text) INSIDE_WHY_##name,
+#include "core/wire/inside_why.def"
+#undef WHY
+    INSIDE_WHYS
+};
+struct inside_why_row { const char *word, *text; };
+extern const struct inside_why_row inside_whys[INSIDE_WHYS];    /* [INSIDE_GOES_ON]: NULLs */
 extern const struct schema inside_ask_schema, inside_size_schema, inside_end_schema;
 
 /* .check: what a terminal may be called. */

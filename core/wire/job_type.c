@@ -89,15 +89,15 @@ struct str job_purpose(struct str name)
 void job_types_print_markdown(struct buf *b)
 {
     buf_add_c(b, "# Kinds of job\n\nPrinted from core/wire/job_type.def. A kind that stays runs until it is told to stop; "
-                 "machines: on how many at once one may run.\n\n"
-                 "| kind | what it is | made by | purpose | reads | makes | stays | machines |\n"
-                 "|---|---|---|---|---|---|---|---|\n");
+                 "machines: on how many at once one may run; programs: it\nstarts programs of its tenant's.\n\n"
+                 "| kind | what it is | made by | purpose | reads | makes | stays | machines | programs |\n"
+                 "|---|---|---|---|---|---|---|---|---|\n");
     for (int i = 0; i < JOB_KIND_COUNT; i++) {
         const struct job_type *t = &job_types[i];
-        buf_printf(b, "| `%s` | %s | `%s` | %s | %s | %s | %s | %d |\n",
+        buf_printf(b, "| `%s` | %s | `%s` | %s | %s | %s | %s | %d | %s |\n",
                    t->name, t->spec->doc, t->made_by ? t->made_by : "POST /v1/jobs",
                    t->purpose, t->reads ? t->reads : "", t->makes ? t->makes : "", job_stays(i) ? "yes" : "",
-                   t->traits & JT_GANGS ? GANG_NODES_MAX : 1);
+                   t->traits & JT_GANGS ? GANG_NODES_MAX : 1, t->traits & JT_PROGRAMS ? "yes" : "");
     }
 }
 

@@ -2646,8 +2646,11 @@ CREATE TABLE public.job_session (
     heard_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     noticed_at timestamp with time zone,
     joined boolean DEFAULT false NOT NULL,
+    ticket_sha256 text,
+    entered_at timestamp with time zone,
     CONSTRAINT job_session_ask_check CHECK ((octet_length(ask) <= 16384)),
-    CONSTRAINT job_session_kind_check CHECK ((kind = ANY (ARRAY['exec'::text, 'shell'::text, 'forward'::text])))
+    CONSTRAINT job_session_kind_check CHECK ((kind = ANY (ARRAY['exec'::text, 'shell'::text, 'forward'::text]))),
+    CONSTRAINT job_session_ticket_sha256_check CHECK ((ticket_sha256 ~ '^[0-9a-f]{64}$'::text))
 );
 ALTER TABLE ONLY public.job_session FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.job_session OWNER TO falaj_owner;
@@ -8039,6 +8042,9 @@ GRANT UPDATE(noticed_at) ON TABLE public.job_session TO falaj_worker_api;
 
 -- Name: COLUMN job_session.joined; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT UPDATE(joined) ON TABLE public.job_session TO falaj_worker_api;
+
+-- Name: COLUMN job_session.entered_at; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(entered_at) ON TABLE public.job_session TO falaj_app;
 
 -- Name: TABLE job_step; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.job_step TO falaj_system;

@@ -2,6 +2,8 @@
 /* inside.c - sessions by statement; the job's own rules of sight hold, since every statement of a person's joins it. */
 #include "scheduler/jobs/inside.h"
 
+#include "core/crypto/hash.h"
+#include "core/crypto/rand.h"
 #include "core/db/tx.h"
 #include "core/json/encode.h"
 #include "core/redis/wake.h"
@@ -10,7 +12,7 @@
 #include "scheduler/jobs/job.h"
 #include "tenants/access/principal.h"
 
-enum { NOTICES_MAX = 64, LOST_MAX = 64 };
+enum { NOTICES_MAX = 64, LOST_MAX = 64, TICKET_BYTES = 32 };
 
 struct facts {
     struct str kind, state;
@@ -35,7 +37,9 @@ SCHEMA_EXTERN(inside_session, "Somebody inside a running program",
     FIELD_ID(inside_session, user_id, "usr", F_ALWAYS, .doc = "Who"),
     FIELD_ENUM(inside_session, kind, F_ALWAYS, inside_kinds, .doc = "exec, shell or forward"),
     FIELD(inside_session, ask, F_NOOUT | F_NOIN, .doc = "What was asked"),
-    FIELD(inside_session, asked_at, F_ALWAYS, .doc = "When"));
+    FIELD(inside_session, asked_at, F_ALWAYS, .doc = "When"),
+    FIELD(inside_session, ticket, F_NOCOL, .doc = "Opens its stream from a browser, once; nobody else is to know it"),
+    FIELD(inside_session, ticket_sha256, F_NOOUT | F_NOIN, .doc = "What of it is kept"));
 SCHEMA_EXTERN(inside_policy, "Whether people may be let into running programs",
     FIELD(inside_policy, allowed, F_REQ, .doc = "They may, where their roles allow it; false ends who is inside, too"),
     FIELD_IDS(inside_policy, closed_projects, "prj", 0, .max = 200, .dflt = "", .doc = "Projects in which they may not"));
@@ -55,10 +59,11 @@ static const struct stmt inside_counts = { .name = "inside_counts", .params = "u
     "SELECT count(*) FILTER (WHERE user_id = $2) AS of_user, count(*) FILTER (WHERE job_id = $3) AS of_job,\n"
     "       count(*) AS of_tenant\n"
     "  FROM job_session WHERE tenant_id = $1" };
-static const struct stmt inside_insert = { .name = "inside_insert", .params = "uuuuuuss", .row = &inside_session_schema,
+static const struct stmt inside_insert = { .name = "inside_insert", .params = "uuuuuusss", .row = &inside_session_schema,
     .card = CARD_ONE, .sql =
-    "INSERT INTO job_session (tenant_id, session_id, job_id, attempt_id, node_id, user_id, kind, ask)\n"
-    "VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING " ROW_COLUMNS };
+    "INSERT INTO job_session (tenant_id, session_id, job_id, attempt_id, node_id, user_id, kind, ask,\n"
+    "                         ticket_sha256)\n"
+    "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING " ROW_COLUMNS };
 static const struct stmt inside_lost_stmt = { .name = "inside_lost", .params = "uii", .row = &inside_session_schema,
     .card = CARD_MANY, .sql =
     "DELETE FROM job_session WHERE tenant_id = $1 AND session_id IN (\n"
@@ -70,6 +75,8 @@ static const struct stmt inside_find_stmt = { .name = "inside_find", .params = "
     "SELECT " ROW_COLUMNS " FROM job_session\n"
     " WHERE tenant_id = $1 AND job_id = $2 AND session_id = $3 AND user_id = $4\n"
     "   AND EXISTS (SELECT FROM job j WHERE j.tenant_id = $1 AND j.job_id = $2 AND " ALLOWED ")" };
+static const struct stmt inside_enter = { .name = "inside_enter", .params = "uu", .card = CARD_NONE, .sql =
+    "UPDATE job_session SET entered_at = clock_timestamp() WHERE tenant_id = $1 AND session_id = $2 AND entered_at IS NULL" };
 static const struct stmt inside_heard_stmt = { .name = "inside_heard", .params = "uu", .row = &sight_schema, .card = CARD_MAYBE,
     .sql =
     "UPDATE job_session s SET heard_at = clock_timestamp()\n"
@@ -96,8 +103,8 @@ static const struct stmt inside_join_stmt = { .name = "inside_join", .params = "
     "UPDATE job_session SET joined = true WHERE tenant_id = $1 AND attempt_id = $2 AND session_id = $3 AND NOT joined" };
 
 const struct stmt *const inside_stmts[] = { &inside_lock, &inside_facts, &inside_counts, &inside_insert, &inside_lost_stmt,
-    &inside_find_stmt, &inside_heard_stmt, &inside_delete, &inside_policy_read, &inside_policy_write, NULL };
-const struct stmt *const inside_node_stmts[] = { &inside_notices, &inside_join_stmt, NULL };
+    &inside_find_stmt, &inside_enter, &inside_heard_stmt, &inside_delete, &inside_policy_read, &inside_policy_write, NULL };
+const struct stmt *const inside_node_stmts[] = { &inside_notices, &inside_join_stmt, &inside_due_stmt, NULL };
 
 static enum errc check_facts(const struct facts *f, bool found, struct err *e)
 {
@@ -135,6 +142,24 @@ static void wake_node(void *ctx)
     wake_publish(k->redis, str_c(channel), STR("1"));
 }
 
+/* What is kept of a ticket says nothing of it. */
+static struct str ticket_hash(struct arena *a, struct str ticket)
+{
+    uint8_t digest[SHA256_BYTES];
+    char hex[2 * SHA256_BYTES + 1];
+    sha256(ticket.ptr, ticket.len, digest);
+    return str_dup(a, str_n(hex, hex_encode(digest, sizeof digest, hex)));
+}
+
+static enum errc ticket_new(struct arena *a, struct str *ret, struct err *e)
+{
+    uint8_t random[TICKET_BYTES];
+    char hex[2 * TICKET_BYTES + 1];
+    TRY(rand_key(random, sizeof random, e));
+    *ret = str_dup(a, str_n(hex, hex_encode(random, sizeof random, hex)));
+    return ERR_OK;
+}
+
 enum errc inside_begin(struct work *w, struct uuid job_id, const struct inside_ask *ask, struct inside_session *ret,
                        struct err *e)
 {
@@ -152,8 +177,12 @@ enum errc inside_begin(struct work *w, struct uuid job_id, const struct inside_a
     buf_release(&json);
     if (is_long)
         return FAIL_AT(e, INVALID, "/command", "The command is too long");
+    struct str ticket;
+    TRY(ticket_new(w->arena, &ticket, e));
     TRY(db_one(w->tx, &inside_insert, ARGS(A_UUID(w->tenant_id), A_UUID(uuid_v7(w->now_us)), A_UUID(job_id), A_UUID(f.attempt_id),
-               A_UUID(f.node_id), A_UUID(w->principal->user_id), A_STR(str_c(inside_kinds[ask->kind])), A_STR(text)), ret, e));
+               A_UUID(f.node_id), A_UUID(w->principal->user_id), A_STR(str_c(inside_kinds[ask->kind])), A_STR(text),
+               A_STR(ticket_hash(w->arena, ticket))), ret, e));
+    ret->ticket = ticket;
     struct wake *k = ARENA_NEW(w->arena, struct wake);
     *k = (struct wake){ w->app->redis, f.node_id };
     db_after_commit(w->tx, wake_node, k);
@@ -171,6 +200,19 @@ enum errc inside_find(struct work *w, struct uuid job_id, struct uuid session_id
     TRY(db_maybe(w->tx, &inside_find_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(job_id), A_UUID(session_id),
                  A_UUID(w->principal->user_id)), ret, &found, e));
     return found ? ERR_OK : FAIL(e, NOT_FOUND, "There is no such session; it may have ended");
+}
+
+enum errc inside_take(struct work *w, struct uuid job_id, struct uuid session_id, const struct str *ticket,
+                      struct inside_session *ret, struct err *e)
+{
+    int64_t rows = 0;
+    TRY(inside_find(w, job_id, session_id, ret, e));
+    if (ticket && !ret->ticket_sha256.len)
+        return FAIL(e, FORBIDDEN, "This session was asked for through a falaj-api of the release before; ask for another one");
+    if (ticket && !str_eq(ticket_hash(w->arena, *ticket), ret->ticket_sha256))
+        return FAIL(e, FORBIDDEN, "From a browser the session's own ticket is needed, in Sec-WebSocket-Protocol");
+    TRY(db_exec(w->tx, &inside_enter, ARGS(A_UUID(w->tenant_id), A_UUID(session_id)), &rows, e));
+    return rows ? ERR_OK : FAIL(e, CONFLICT, "This session's stream was opened before; ask for another session");
 }
 
 enum errc inside_heard(struct work *w, struct uuid session_id, bool *ret_goes_on, struct err *e)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* inside.h - who is inside a running program now (core/wire/inside_wire.h): the row of a session from its beginning to its end.
  *
- * Calling order: inside_begin, which tells the machine -> inside_find, for the person's connection | inside_join, for the
+ * Calling order: inside_begin, which tells the machine -> inside_take, for the person's connection | inside_join, for the
  * machine's -> inside_heard every few seconds -> inside_end. A row of which nothing is heard for INSIDE_LOST_S was never come
- * for, or its process is gone: the next beginning in its tenant ends it (inside_lost).
+ * for, or its process is gone: inside_sweep.h ends it, by the clock of falaj-api or at the next beginning in its tenant.
  * Bounds at one time: INSIDE_OF_USER, INSIDE_OF_JOB, INSIDE_OF_TENANT; beginnings of a tenant come one after the other.
  * Memory: w->arena. Errors: NOT_FOUND (as of any job that the caller does not see), CONFLICT (it does not run, or is no program),
  * FORBIDDEN (the tenant lets nobody in), LIMIT. */
@@ -16,12 +16,15 @@ enum { INSIDE_OF_USER = 10, INSIDE_OF_JOB = 8, INSIDE_OF_TENANT = 50, INSIDE_LOS
 
 struct db_ask;
 struct stmt;
+extern const struct stmt inside_due_stmt;
 extern const struct stmt *const inside_stmts[], *const inside_node_stmts[];    /* of the API's two roles */
 
 struct inside_session {
     struct uuid session_id, job_id, attempt_id, node_id, user_id;
     int kind;                           /* enum inside_kind */
     struct str ask;                     /* JSON */
+    struct str ticket;                  /* from inside_begin alone: what opens its stream from a browser, once */
+    struct str ticket_sha256;           /* in hex; empty: of the release before */
     struct timestamp asked_at;
 };
 extern const struct schema inside_session_schema;
@@ -40,6 +43,11 @@ MUST_CHECK enum errc inside_lost(struct work *w, struct slice *ret, struct err *
 /* The caller's own, where people may be let in by now. */
 MUST_CHECK enum errc inside_find(struct work *w, struct uuid job_id, struct uuid session_id, struct inside_session *ret,
                                  struct err *e);
+/* The same, whose stream is opened now: CONFLICT where it was before, through whichever falaj-api. From a browser, whose
+ * credential comes by itself, with its ticket: FORBIDDEN where it is not the session's; that opens nothing and leaves the
+ * session to be opened. `ticket` NULL: not from a browser. */
+MUST_CHECK enum errc inside_take(struct work *w, struct uuid job_id, struct uuid session_id, const struct str *ticket,
+                                 struct inside_session *ret, struct err *e);
 /* It is open. *ret_goes_on false: the attempt has ended; FORBIDDEN: nobody may be inside any more. */
 MUST_CHECK enum errc inside_heard(struct work *w, struct uuid session_id, bool *ret_goes_on, struct err *e);
 MUST_CHECK enum errc inside_end(struct work *w, struct uuid session_id, struct err *e);

@@ -10,6 +10,8 @@ export const readsOf = (kind: JobKind): string => JOB_TYPES[kind].reads;
 export const makesOf = (kind: JobKind): string => JOB_TYPES[kind].makes;
 /** On how many machines at once one may run. */
 export const machinesOf = (kind: JobKind): number => JOB_TYPES[kind].machines;
+/** Starts a program of whoever submits it, which people may be let into. */
+export const isProgram = (kind: JobKind): boolean => isSubmitted(kind) && JOB_TYPES[kind].programs;
 /** The kinds that people submit; those that make something come first, and the first is what a form begins with. */
 export const SUBMITTED = KINDS.filter(isSubmitted).sort(
   (a, b) => Number(makesOf(a) === '') - Number(makesOf(b) === ''),

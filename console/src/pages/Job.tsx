@@ -10,7 +10,7 @@ import { useLive } from '../api/live.ts';
 import { afterPaint } from '../lib/afterpaint.ts';
 import type { Search } from '../lib/search.ts';
 import { mayResume, maySuspend } from '../lib/jobs.ts';
-import { isSubmitted } from '../lib/jobtypes.ts';
+import { isProgram, isSubmitted } from '../lib/jobtypes.ts';
 import { useSession } from '../shell/session.tsx';
 import { Name } from '../ui/bits.tsx';
 import { FormButton, TypedConfirm } from '../ui/dialogs.tsx';
@@ -19,6 +19,7 @@ import { Answer, Loading } from '../ui/states.tsx';
 import { AuditTrail } from './job/AuditTrail.tsx';
 import { Config } from './job/Config.tsx';
 import { Attempts, Events } from './job/Events.tsx';
+import { Inside } from './job/Inside.tsx';
 import { Lineage } from './job/Lineage.tsx';
 import { Logs } from './job/Logs.tsx';
 import { Metrics } from './job/Metrics.tsx';
@@ -29,7 +30,18 @@ import { isBad, isOver } from './Jobs.tsx';
 import { madeBy, RegisterButton } from './models/Register.tsx';
 
 type Job = Schemas['job'];
-const TABS = ['overview', 'logs', 'metrics', 'system', 'events', 'attempts', 'config', 'lineage', 'audit'] as const;
+const TABS = [
+  'overview',
+  'logs',
+  'metrics',
+  'system',
+  'events',
+  'attempts',
+  'inside',
+  'config',
+  'lineage',
+  'audit',
+] as const;
 type Part = (typeof TABS)[number];
 /** What each part reads, for the drawer of calls. */
 const SUB: Partial<Record<Part, string>> = {
@@ -148,7 +160,8 @@ export function JobDetail() {
   const query = useGet(path, {}, { everyMs: 10_000 });
   const job = query.data;
   useLive(job && !isOver(job.state) ? [`job:${id}`] : [], [path]);
-  const tabs = TABS.filter((x) => x !== 'audit' || can('audit:read'));
+  const mayEnter = job !== undefined && isProgram(job.kind) && can('job:enter');
+  const tabs = TABS.filter((x) => (x !== 'audit' || can('audit:read')) && (x !== 'inside' || mayEnter));
   const tab = tabs.find((x) => x === search['tab']) ?? (job && isBad(job.state) ? 'logs' : 'overview');
   const panes: Record<Part, (j: Job) => ReactNode> = {
     overview: (j) => <Overview job={j} />,
@@ -157,12 +170,14 @@ export function JobDetail() {
     system: (j) => <Metrics job={j} system />,
     events: () => <Events id={id} />,
     attempts: () => <Attempts id={id} />,
+    inside: (j) => <Inside job={j} />,
     config: (j) => <Config job={j} />,
     lineage: (j) => <Lineage job={j} />,
     audit: () => <AuditTrail id={id} />,
   };
   const cli = [`falaj job get ${id}`];
   if (tab === 'logs' || tab === 'events') cli.push(`falaj job ${tab} ${id}`);
+  if (tab === 'inside') cli.push(`falaj job shell ${id}`, `falaj job forward ${id} 8888`);
   if (tab === 'audit') cli.push(`falaj audit events --resource ${id}`);
   return (
     <Page
@@ -173,6 +188,7 @@ export function JobDetail() {
       api={[
         `GET ${path}`,
         ...(SUB[tab] ? [`GET ${path}${SUB[tab]}`] : []),
+        ...(tab === 'inside' ? [`POST ${path}/inside`, 'GET /v1/inside-policy'] : []),
         ...(tab === 'audit' ? [`GET /v1/audit/events?resource=${id}`] : []),
       ]}
       cli={cli}

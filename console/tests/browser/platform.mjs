@@ -111,7 +111,7 @@ function watch(t, page) {
   page.where = 'start';
   page.on('console', (m) => {
     if (m.type() !== 'error' || (page.offline && m.text().includes('ERR_INTERNET_DISCONNECTED'))) return;
-    const code = /status of (\d+)/.exec(m.text())?.[1];
+    const code = /(?:status of|Unexpected response code:) (\d+)/.exec(m.text())?.[1];
     if (code && page.expected.includes(Number(code))) return;
     // Asked for by the browser itself for the bare picture, and answered at a moment of its own.
     if (code === '404' && m.location().url === `${t.base}/favicon.ico`) return;

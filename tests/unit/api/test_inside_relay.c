@@ -104,7 +104,7 @@ static void what_belongs_passes_and_is_counted(void **state)
     say(&p, MACHINE, WS_BINARY, "x{\"exit_code\":7}", 16);
     turn(&p);
     assert_string_equal(heard(&p, PERSON), "2:x{\"exit_code\":7} 8: ");
-    assert_string_equal(p.s->why, "it ended");
+    assert_int_equal(p.s->why, INSIDE_WHY_ENDED);
     assert_int_equal(p.s->exit_code, 7);
     pair_free(&p);
 }
@@ -120,7 +120,7 @@ static void what_does_not_ends_it(void **state)
         struct pair p = pair_new();
         say(&p, all[i].side, all[i].op, all[i].body, strlen(all[i].body));
         turn(&p);
-        assert_non_null(p.s->why);
+        assert_int_not_equal(p.s->why, INSIDE_GOES_ON);
         assert_null(strstr(heard(&p, MACHINE), "2:"));
         assert_non_null(strstr(heard(&p, PERSON), "2:x{\"error\":"));
         pair_free(&p);
@@ -133,7 +133,7 @@ static void bytes_that_are_no_websocket_end_it(void **state)
     struct pair p = pair_new();
     assert_int_equal(write(p.theirs[PERSON], "GET / HTTP/1.1\r\n", 16), 16);
     turn(&p);
-    assert_string_equal(p.s->why, "what came is no WebSocket");
+    assert_int_equal(p.s->why, INSIDE_WHY_NO_WEBSOCKET);
     pair_free(&p);
 }
 
@@ -145,7 +145,7 @@ static void who_leaves_ends_it(void **state)
         close(p.theirs[side]);
         p.theirs[side] = -1;
         turn(&p);
-        assert_non_null(strstr(p.s->why, "connection was lost"));
+        assert_int_equal(p.s->why, side == PERSON ? INSIDE_WHY_PERSON_LOST : INSIDE_WHY_MACHINE_LOST);
         pair_free(&p);
     }
 }
@@ -171,7 +171,7 @@ static void a_reader_that_stands_still_holds_the_other_end_back(void **state)
         stalled = put > 0 ? 0 : stalled + 1;
         turn(&p);
     }
-    assert_null(p.s->why);
+    assert_int_equal(p.s->why, INSIDE_GOES_ON);
     assert_true(p.s->sides[PERSON].n - p.s->sides[PERSON].sent <= SIDE_ROOM);
     assert_int_equal(relay_wants(&p.s->sides[MACHINE]) & POLLIN, 0);
     /* It reads again, and gets all of it. */
@@ -186,6 +186,27 @@ static void a_reader_that_stands_still_holds_the_other_end_back(void **state)
     pair_free(&p);
 }
 
+/* A browser that draws slower than a program writes says so: nothing more is read from the machine until it says that it may. */
+static void who_asks_for_a_pause_gets_one(void **state)
+{
+    (void)state;
+    struct pair p = pair_new();
+    say(&p, PERSON, WS_BINARY, "p", 1);
+    turn(&p);
+    say(&p, MACHINE, WS_BINARY, "oabc", 4);
+    turn(&p);
+    turn(&p);
+    assert_int_equal(relay_wants(&p.s->sides[MACHINE]) & POLLIN, 0);
+    assert_string_equal(heard(&p, PERSON), "");
+    say(&p, PERSON, WS_BINARY, "iq", 2);        /* what is typed goes on */
+    say(&p, PERSON, WS_BINARY, "g", 1);
+    turn(&p);
+    turn(&p);
+    assert_string_equal(heard(&p, MACHINE), "2:iq ");
+    assert_string_equal(heard(&p, PERSON), "2:oabc ");
+    pair_free(&p);
+}
+
 static void a_session_waits_for_an_end_that_is_about_to_open(void **state)
 {
     (void)state;
@@ -194,7 +215,7 @@ static void a_session_waits_for_an_end_that_is_about_to_open(void **state)
     const int fd = machine->fd;
     assert_false(relay_is_over(p.s, 0));
     machine->fd = -1;
-    relay_end(p.s, "the person left");
+    relay_end(p.s, INSIDE_WHY_PERSON_LEFT);
     p.s->sides[PERSON].is_gone = true;
     assert_true(relay_is_over(p.s, p.s->ended_us));             /* no machine has come */
     machine->x = (struct http_exchange *)p.s;                   /* one comes: it is told the session's address */
@@ -247,6 +268,7 @@ int main(void)
         cmocka_unit_test(bytes_that_are_no_websocket_end_it),
         cmocka_unit_test(who_leaves_ends_it),
         cmocka_unit_test(a_reader_that_stands_still_holds_the_other_end_back),
+        cmocka_unit_test(who_asks_for_a_pause_gets_one),
         cmocka_unit_test(a_session_waits_for_an_end_that_is_about_to_open),
         cmocka_unit_test(a_session_is_found_by_its_id),
         cmocka_unit_test(a_tenant_has_fewer_sessions_than_are_free),

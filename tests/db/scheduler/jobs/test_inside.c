@@ -111,6 +111,51 @@ static void a_policy_closes_it_for_who_is_inside_too(void **state)
     arena_free(w.arena);
 }
 
+static enum errc takes(struct uuid job, struct uuid session, const char *ticket)
+{
+    struct inside_session found;
+    struct err e = { 0 };
+    const struct str t = str_c(ticket ? ticket : "");
+    struct work w = as_user(f.tenant_a);
+    const enum errc rc = RUN_WRITE(&w, inside_take(&w, job, session, ticket ? &t : NULL, &found, &e), &e);
+    arena_free(w.arena);
+    return rc;
+}
+
+/* inside_begin's text lies in an arena that enter() frees. */
+static void enter_with(struct uuid job, struct inside_session *ret, char ticket[65])
+{
+    struct work w = as_user(f.tenant_a);
+    OK(RUN_WRITE(&w, inside_begin(&w, job, &shell, ret, e), e));
+    assert_int_equal(ret->ticket.len, 64);
+    snprintf(ticket, 65, "%.*s", STR_ARG(ret->ticket));
+    arena_free(w.arena);
+}
+
+static void a_stream_opens_once_and_from_a_browser_with_its_own_ticket(void **state)
+{
+    (void)state;
+    struct inside_session one, two, plain, old;
+    char first[65], second[65], other[65];
+    const struct uuid program = running(true), elsewhere = running(true);
+    enter_with(program, &one, first);
+    enter_with(elsewhere, &two, second);
+    enter_with(program, &plain, other);
+    assert_int_equal(takes(program, one.session_id, ""), ERR_FORBIDDEN);
+    assert_int_equal(takes(program, one.session_id, second), ERR_FORBIDDEN);      /* another job's */
+    assert_int_equal(takes(program, one.session_id, other), ERR_FORBIDDEN);       /* another session's of the same job */
+    assert_int_equal(takes(program, two.session_id, second), ERR_NOT_FOUND);      /* by the wrong job */
+    assert_int_equal(takes(program, one.session_id, first), ERR_OK);              /* what was refused did not use it up */
+    assert_int_equal(takes(program, one.session_id, first), ERR_CONFLICT);
+    assert_int_equal(takes(program, one.session_id, NULL), ERR_CONFLICT);
+    assert_int_equal(takes(program, plain.session_id, NULL), ERR_OK);             /* no browser */
+    assert_int_equal(takes(program, plain.session_id, NULL), ERR_CONFLICT);
+    enter_with(program, &old, other);
+    fixture_exec(&f, "UPDATE job_session SET ticket_sha256 = NULL WHERE entered_at IS NULL");
+    assert_int_equal(takes(program, old.session_id, other), ERR_FORBIDDEN);
+    assert_int_equal(takes(program, old.session_id, NULL), ERR_OK);
+}
+
 static void a_machine_is_told_of_many_in_parts(void **state)
 {
     (void)state;
@@ -140,6 +185,7 @@ int main(void)
         cmocka_unit_test_teardown(only_programs_that_run_and_only_ones_own, wipe),
         cmocka_unit_test_teardown(so_many_and_no_more, wipe),
         cmocka_unit_test_teardown(a_policy_closes_it_for_who_is_inside_too, wipe),
+        cmocka_unit_test_teardown(a_stream_opens_once_and_from_a_browser_with_its_own_ticket, wipe),
         cmocka_unit_test_teardown(a_machine_is_told_of_many_in_parts, wipe),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -39,6 +39,25 @@ static void anything_else_is_refused(void **state)
     assert_int_equal(judge(HTTP_GET, "websocket", "Upgrade", "13", "dGhlIHNhbXBsZSBub25jZ!=="), ERR_INVALID);
 }
 
+static bool offers(const char *protocols, const char *want)
+{
+    const struct http_header h = { STR("Sec-WebSocket-Protocol"), str_c(protocols) };
+    const struct http_request r = { .headers = &h, .nheaders = 1 };
+    return str_eq_c(ws_hello_protocol(&r, "ticket."), want);
+}
+
+static void the_word_behind_a_prefix_is_found(void **state)
+{
+    (void)state;
+    assert_true(offers("falaj.inside, ticket.abc", "abc"));
+    assert_true(offers("ticket.abc", "abc"));
+    assert_true(offers(" ticket.abc ,falaj.inside", "abc"));
+    assert_true(offers("ticket.", ""));
+    assert_true(offers("falaj.inside", ""));
+    assert_true(offers("xticket.abc", ""));
+    assert_true(offers("", ""));
+}
+
 static void the_answer_is_that_of_the_standard(void **state)
 {
     (void)state;
@@ -52,6 +71,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_request_as_browsers_send_it_is_taken),
         cmocka_unit_test(anything_else_is_refused),
+        cmocka_unit_test(the_word_behind_a_prefix_is_found),
         cmocka_unit_test(the_answer_is_that_of_the_standard),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* inside_sweep.c - which tenants have such is asked in the scope of all of them; what is done in one is done in its own. */
+#include "scheduler/jobs/inside_sweep.h"
+
+#include "audit/event.h"
+#include "core/base/cleanup.h"
+#include "core/db/run_tx.h"
+#include "core/wire/inside_wire.h"
+
+enum { SWEEP_BATCH = 64 };
+
+struct due { struct uuid tenant_id; };
+SCHEMA_OF(due, "A tenant with lost sessions", FIELD_ID(due, tenant_id, "tnt", 0, .doc = "The tenant"));
+const struct stmt inside_due_stmt = { .name = "inside_due", .params = "ii", .row = &due_schema, .card = CARD_MANY, .sql =
+    "SELECT DISTINCT tenant_id FROM job_session WHERE heard_at < clock_timestamp() - $1 * interval '1 second' LIMIT $2" };
+
+enum errc inside_note_lost(struct work *w, struct err *e)
+{
+    struct slice lost;
+    TRY(inside_lost(w, &lost, e));
+    for (size_t i = 0; i < lost.n; i++) {
+        const struct inside_session *s = (const struct inside_session *)lost.items + i;
+        struct audit_event ev = audit_event_of(w, AUDIT_JOB_LEAVE);
+        ev.resource_kind = STR("job");
+        ev.resource_prefix = "job";
+        ev.resource_id = s->job_id;
+        ev.http_status = 200;
+        audit_event_detail(&ev, AUDIT_D_STR("inside", id_text(w->arena, "ins", s->session_id)));
+        audit_event_detail(&ev, AUDIT_D_STR("why", str_c(inside_whys[INSIDE_WHY_LOST].text)));
+        TRY(audit_append(w, &ev, e));
+    }
+    return ERR_OK;
+}
+
+static enum errc sweep_one(const struct app *app, struct uuid tenant, struct arena *a, struct err *e)
+{
+    struct work w = { .app = app, .arena = a, .tenant_id = tenant, .now_us = clock_wall_us(app->clock) };
+    return RUN_WRITE(&w, inside_note_lost(&w, e), e);
+}
+
+enum errc inside_sweep(const struct app *app, struct arena *a, int64_t *ret_tenants, struct err *e)
+{
+    struct { struct due *items; size_t n; } due;
+    CLEANUP(arena_freep) struct arena *own = arena_new(4 << 20);
+    struct work w = { .app = app, .arena = a };
+    TRY(RUN_SYSTEM(&w, app->node_pool, TX_READ_ONLY,
+                   db_many(w.tx, &inside_due_stmt, ARGS(A_I64(INSIDE_LOST_S), A_I64(SWEEP_BATCH)), &due, SWEEP_BATCH, e), e));
+    for (size_t i = 0; i < due.n; i++) {
+        TRY(sweep_one(app, due.items[i].tenant_id, own, e));
+        arena_reset(own);
+        ++*ret_tenants;
+    }
+    return ERR_OK;
+}

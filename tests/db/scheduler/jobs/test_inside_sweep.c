@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_inside_sweep.c - sessions of several tenants that nobody holds: their rows go and the log has each end, without anybody
+ * who enters; what is held stays. */
+#include "core/db/run_tx.h"
+#include "scheduler/jobs/inside_sweep.h"
+#include "tests/db/scheduler/fixture.h"
+
+FIXTURE_GROUP((void)0, (void)0)
+
+static void session(struct uuid tenant, const char *silent)
+{
+    char hex[UUID_HEX];
+    hex_encode(tenant.b, 16, hex);
+    fixture_exec(&f, "INSERT INTO job_session (tenant_id, session_id, job_id, attempt_id, node_id, user_id, kind, ask,\n"
+                     "                         heard_at)\n"
+                     "VALUES ('%s', gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(),\n"
+                     "        gen_random_uuid(), 'shell', '{}', clock_timestamp() - interval '%s')", hex, silent);
+}
+
+static int64_t left(void)
+{
+    return fixture_count(&f, "SELECT count(*) FROM job_session");
+}
+
+static int64_t noted(void)
+{
+    return fixture_count(&f, "SELECT count(*) FROM audit_event WHERE convert_from(body, 'UTF8') LIKE '%%job.leave%%'");
+}
+
+static void what_nobody_holds_ends_in_the_log_by_itself(void **state)
+{
+    (void)state;
+    struct err e = { 0 };
+    int64_t tenants = 0;
+    struct arena *a = arena_new(1 << 20);
+    session(f.tenant_a, "61 seconds");
+    session(f.tenant_a, "2 hours");
+    session(f.tenant_a, "1 second");
+    session(f.tenant_b, "3 minutes");
+    assert_int_equal(inside_sweep(&f.api, a, &tenants, &e), ERR_OK);
+    assert_int_equal(tenants, 2);
+    assert_int_equal(left(), 1);
+    assert_int_equal(noted(), 3);
+    tenants = 0;
+    assert_int_equal(inside_sweep(&f.api, a, &tenants, &e), ERR_OK);
+    assert_int_equal(tenants, 0);
+    assert_int_equal(noted(), 3);
+    arena_free(a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(what_nobody_holds_ends_in_the_log_by_itself) };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
