@@ -150,6 +150,17 @@ enum errc forecast_check(struct work *w, const struct job_create *in, const stru
     return RUN_READ(w, look_around(w, ret, e), e);
 }
 
+/* No window keeps the job off a machine that could hold it and from which room is told, if it starts there then. */
+static bool windows_let(const struct snapshot *s, const struct snap_job *j, const struct ask *a, int64_t at_us)
+{
+    for (size_t i = 0; i < s->nodes.n; i++) {
+        const struct snap_node *n = &s->nodes.items[i];
+        if (str_eq(n->pool, j->pool) && snap_job_takes(j, n) && snap_node_could(n, a) && !reserved_lets_at(n, j, at_us))
+            return false;
+    }
+    return true;
+}
+
 /* When it may start, where that is known: its own time, or the room that running attempts leave at their limits. A share of a GPU
  * is not told from the number of GPUs, so that it has no such time. */
 static enum errc find_start(struct work *w, const struct job *j, const struct outlook *o, bool is_for_room, struct start_outlook *ret,
@@ -162,7 +173,8 @@ static enum errc find_start(struct work *w, const struct job *j, const struct ou
                A_STR(j->pool), A_STR(j->gpu_models), A_I64(a.slots), A_I64(a.gpus), A_I64(a.cpu_milli), A_I64(a.memory_bytes)), &m, e));
     if (m.not_before.us)
         *ret = (struct start_outlook){ m.not_before, STR("not_before") };
-    else if (is_for_room && m.room_by.us && (!a.gpus || a.gpu_milli == GPU_MILLI))
+    else if (is_for_room && m.room_by.us && (!a.gpus || a.gpu_milli == GPU_MILLI) &&
+             windows_let(&o->snap, job, &a, m.room_by.us))
         *ret = (struct start_outlook){ m.room_by, STR("room") };
     return ERR_OK;
 }

@@ -64,6 +64,18 @@ static void a_start_is_told_where_it_is_known(void **state)
     const int64_t left_s = (x.start.at.us - clock_wall_us(&clock_system)) / 1000000;
     assert_in_range(left_s, 0, 61);             /* its max_runtime_s is 60 */
     fixture_reader_done(&w);
+    fixture_exec(&f, "WITH r AS (INSERT INTO reservation (reservation_id, purpose, from_at, until_at) VALUES (gen_random_uuid(),"
+                     " 'maintenance', now() + interval '1 day', now() + interval '2 days') RETURNING reservation_id)"
+                     " INSERT INTO reservation_machine SELECT r.reservation_id, n.node_id FROM r, node n");
+    x = wait_of(second, &w);
+    assert_true(str_eq_c(x.start.basis, "room"));       /* it will have ended by then */
+    fixture_reader_done(&w);
+    fixture_exec(&f, "UPDATE job SET max_runtime_s = CASE WHEN queued THEN 1800 ELSE 3600 END");
+    fixture_exec(&f, "UPDATE reservation SET from_at = now() + interval '3630 s'");
+    x = wait_of(second, &w);
+    assert_int_equal(x.start.at.us, 0);         /* there is room within an hour, and too little time behind it */
+    fixture_reader_done(&w);
+    fixture_exec(&f, "DELETE FROM reservation");
     uuid_text(second, hex);
     fixture_exec(&f, "UPDATE job SET not_before = now() + interval '1 hour' WHERE job_id = '%s'", hex);
     x = wait_of(second, &w);

@@ -9,7 +9,7 @@
 #include "scheduler/mirror/waiting.h"
 #include "scheduler/plan/random.h"
 
-enum { STEPS = 260, ROOM = 24 };
+enum { STEPS = 180, ROOM = 24 };
 static struct machine m;
 FIXTURE_GROUP((machine_up(&f, &m, "ae-dxb-1", "w1", ROOM, 0), f.scheduler.waiting = waiting_new()),
               waiting_free(f.scheduler.waiting))
