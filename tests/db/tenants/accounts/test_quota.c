@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_quota.c - the sum of what is admitted never passes the limit, under any concurrency. */
 #include "tests/db/tenants/fixture.h"
+#include "tests/lib/share.h"
 #include "tenants/accounts/quota.h"
 #include <pthread.h>
 
-enum { THREADS = 64, ROUNDS = 200, POOL = 24 };
+enum { THREADS = 64, ROUNDS = 200, ROUNDS_PART = 40, POOL = 24 };
+static int rounds;
 
 static struct uuid tenant, other;
 static const char *raced;
@@ -86,7 +88,7 @@ static void *race(void *arg)
 {
     (void)arg;
     struct arena *a = arena_new(1 << 20);
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < rounds; i++) {
         struct err mine = { 0 };
         struct work w = { .app = &app, .arena = a, .tenant_id = tenant };
         pthread_barrier_wait(&barrier);
@@ -118,7 +120,7 @@ static void one_place_and_sixty_four_who_want_it(void **state)
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&t[i], NULL, race, NULL), 0);
     int wrong = 0;
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < rounds; i++) {
         admitted = refused = 0;
         pthread_barrier_wait(&barrier);
         pthread_barrier_wait(&barrier);
@@ -165,6 +167,7 @@ static void all_of_them_by_name(void **state)
 
 int main(void)
 {
+    rounds = share_of("rounds at each limit", ROUNDS_PART, ROUNDS);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reserve_up_to_the_limit), cmocka_unit_test(a_reservation_that_is_rolled_back_was_never_made),
         cmocka_unit_test(more_is_never_given_back_than_was_taken), cmocka_unit_test(of_ones_own_only),
