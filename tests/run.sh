@@ -43,8 +43,6 @@ export FALAJ_TIER=$tier
 export LANG=C.UTF-8 TZ=UTC NO_COLOR=1
 export ASAN_OPTIONS=${ASAN_OPTIONS:-abort_on_error=0:halt_on_error=1:detect_leaks=1:strict_string_checks=1:allocator_may_return_null=0:color=never}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1:halt_on_error=1:color=never}
-symbolizer=$(command -v llvm-symbolizer || true)
-[[ -z $symbolizer ]] || export ASAN_SYMBOLIZER_PATH=$symbolizer
 
 started=$SECONDS
 say() { printf 'run.sh: [%4d s] %s\n' $((SECONDS - started)) "$*"; }
@@ -59,6 +57,7 @@ if command -v ccache >/dev/null; then
 fi
 
 failed_build() {
+    wait    # what install_rest does is not left running
     grep -nE 'FAILED|error:|Error|undefined reference' "build/$1.log" | head -n 40 || tail -n 40 "build/$1.log"
     say "the build '$1' failed; the whole log is build/$1.log"
     exit 1
@@ -91,17 +90,32 @@ node_packages() {
     cp "$dir/package-lock.json" "$stamp"
 }
 
-if ((install)); then
-    deploy/install-deps.sh --all
-fi
-PATH=$(deploy/node-env.sh)
-export PATH
+# What the tests need beyond the build comes over the network, and one thread bundles the console: both go on while the compiler
+# works.
+install_rest() {
+    if ((install)); then
+        deploy/install-deps.sh --all
+    fi
+    PATH=$(deploy/node-env.sh)
+    if wants http_; then
+        node_packages tests/http
+    fi
+    if wants console_; then
+        node_packages console
+        (cd console && npm run --silent build >/dev/null)
+    fi
+}
 
+if ((install)); then
+    deploy/install-deps.sh --build
+fi
 configure asan
 if ((list)); then
     exec ctest --test-dir build/asan -N "${configuration[@]}" "${selection[@]}"
 fi
 names=$(ctest --test-dir build/asan -N "${configuration[@]}" "${selection[@]}")
+install_rest &
+rest=$!
 mapfile -t targets < <(python3 tests/lib/tier.py targets build/asan "${configuration[@]}" "${selection[@]}")
 if [[ ${#targets[@]} -gt 0 ]]; then
     build asan "${targets[@]}"
@@ -110,13 +124,12 @@ if wants builds_clang; then
     configure clang
     build clang
 fi
-if wants http_; then
-    node_packages tests/http
-fi
-if wants console_; then
-    node_packages console
-    (cd console && npm run --silent build >/dev/null)
-fi
+say "waiting for the packages, where they are not there yet"
+wait "$rest" || exit 1
+PATH=$(deploy/node-env.sh)
+export PATH
+symbolizer=$(command -v llvm-symbolizer || true)
+[[ -z $symbolizer ]] || export ASAN_SYMBOLIZER_PATH=$symbolizer
 
 junit=build/asan/junit.xml said=build/asan/ctest.out
 rm -f "$junit"
