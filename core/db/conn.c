@@ -55,6 +55,10 @@ enum errc pg_open(const char *conninfo, const char *app_name, int64_t statement_
     CLEANUP(buf_releasep) struct buf options = BUF(4096);
     TRY(own_options(conninfo, &options, e));
     buf_printf(&options, " -c idle_in_transaction_session_timeout=%d", IDLE_IN_TX_MS);
+    /* A link that is cut in the middle of a message leaves a backend that waits for its rest, within a transaction and with its
+     * locks; no timeout of the server's ends that, only its own look at the connection, which is two hours away by default. */
+    buf_add_c(&options, " -c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3");
+    buf_add_c(&options, " -c tcp_user_timeout=15000");
     /* A prepared statement keeps the plan it got when its tables were small. Every statement of ours has an index to go by, so
      * plans that read whole tables are never what is wanted: on a fresh installation they cost four fifths of a submission. The
      * price of a disabled scan makes a plan look dear enough to compile, which takes longer than the rows it reads. */

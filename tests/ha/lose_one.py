@@ -11,7 +11,9 @@ Each round takes one part of site_ha.py away and, when jobs complete again, give
   silent-primary          the primary's machine is frozen past the TTL and comes back: what it says then counts for nothing;
                           as long without writes as for one that is lost
   silent-leader, silent-api   frozen past their leases, then they go on
-  redis                   kill -9; it comes back empty
+  redis                   kill -9 of the master; the other one takes over, and the first comes back as its replica
+  silent-redis            the master frozen until the other one has taken over
+  sentinel                kill -9 of one of three
   link-api                the balancer reaches one falaj-api no more, for CUT_S; seconds count from the cut
   link-machines           no machine reaches a falaj-api, for longer than a lease may be silent; seconds count from the mending
   link-database           nobody reaches the primary, whose Patroni keeps its lead, as long; from the mending
@@ -38,7 +40,9 @@ def part(site, name, turn):
         first = until("there is a primary", site.primary, 60)
         until("and a synchronous standby", site.has_standby, 180)
         return f"postgres-{first if name != 'standby-db' else 3 - first}"
-    return "redis" if name == "redis" else f"{name.removeprefix('silent-')}-{turn % 2 + 1}"
+    if name in ("redis", "silent-redis"):
+        return f"redis-{until('a Redis follows the other', site.redis_whole, 180)}"
+    return f"{name.removeprefix('silent-')}-{turn % 2 + 1}"
 
 
 def lose(site, load, name, turn):
@@ -53,6 +57,8 @@ def lose(site, load, name, turn):
     wrote = time.time() - began
     load.probe(RECOVERY_MAX_S)
     took = time.time() - began
+    if name in ("redis", "silent-redis"):
+        until("Sentinel has another master", lambda: site.redis_named() not in (None, p.name), RECOVERY_MAX_S)
     if silent:
         time.sleep(max(0, (TTL_S + 5 if name == "silent-primary" else 10) - took))
         p.freeze(False)
@@ -108,7 +114,8 @@ class Elected(threading.Thread):
         return self.took or RECOVERY_MAX_S
 
 
-NAMES = ("api", "keyd", "worker", "leader", "standby", "redis", "primary", "standby-db", "silent-api", "silent-leader",
+NAMES = ("api", "keyd", "worker", "leader", "standby", "redis", "silent-redis", "sentinel", "primary", "standby-db",
+         "silent-api", "silent-leader",
          "silent-primary", "link-api", "link-machines", "link-database")
 
 

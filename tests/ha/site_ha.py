@@ -2,7 +2,7 @@
 """site_ha.py - Falaj as a company runs it, on loopback: two of everything that keeps state or answers, and what is around.
 
     haproxy -- falaj-api 1, 2 -- falaj-keyd 1, 2 (one PKCS#11 token of SoftHSM)
-    falaj-scheduler 1, 2; falaj-worker 1, 2; Redis (holds nothing that matters)
+    falaj-scheduler 1, 2; falaj-worker 1, 2; Redis 1, 2 and Sentinels 1, 2, 3, all in TLS (they hold nothing that matters)
     etcd -- patroni 1, 2 -- PostgreSQL: a primary and a synchronous standby
 
 What `falaj dev` makes at its first start (settings, roles, certificates, keys, the empty platform) is taken as it is; its
@@ -126,6 +126,8 @@ class Site:
         st = os.stat(pg)
         self.uid, self.gid = st.st_uid, st.st_gid
         self.conf = {n: read(os.path.join(self.data, f"etc/{n}.conf")) for n in ("api", "scheduler", "worker")}
+        lines = self.conf["api"].splitlines()
+        self.redis_password = next(x.split(" = ")[1] for x in lines if x.startswith("redis.password"))
         self.hsm = os.path.join(self.data, f"keys/softhsm-{self.zone_code}")
         p.close()
         self.ready = {"data_dir": self.folder}
@@ -170,6 +172,76 @@ class Site:
                            "authentication": {x: {"username": "postgres", "password": self.password}
                                               for x in ("superuser", "replication", "rewind")}}})
 
+    # --- Redis and its Sentinels, as docs/howto/redis.md has them ---
+
+    def certificates(self):
+        """An authority, and one certificate for 127.0.0.1 that all of them have."""
+        tls = self.own("tls-redis")
+        new = ["openssl", "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+        ext = self.write(f"{tls}/ext", "subjectAltName = IP:127.0.0.1\n")
+        for args in ([*new, "-x509", "-days", "2", "-subj", "/CN=redis authority", "-keyout", f"{tls}/ca.key", "-out",
+                      f"{tls}/ca.pem"],
+                     [*new, "-subj", "/CN=redis", "-keyout", f"{tls}/own.key", "-out", f"{tls}/own.csr"],
+                     ["openssl", "x509", "-req", "-days", "2", "-in", f"{tls}/own.csr", "-CA", f"{tls}/ca.pem",
+                      "-CAkey", f"{tls}/ca.key", "-CAcreateserial", "-out", f"{tls}/own.pem", "-extfile", ext]):
+            subprocess.run(args, check=True, capture_output=True)
+        for name in os.listdir(tls):
+            os.chown(os.path.join(tls, name), self.uid, self.gid)
+        return tls
+
+    def redis(self):
+        """Starts them; the settings of Falaj's programs."""
+        tls, secret = self.certificates(), self.redis_password
+        self.redis_tls = ["--tls", "--cacert", f"{tls}/ca.pem", "--cert", f"{tls}/own.pem", "--key", f"{tls}/own.key"]
+        self.redis_ports, self.sentinel_ports = [free_port(), free_port()], [free_port() for _ in range(3)]
+        sentinel_may = ("+multi +slaveof +ping +exec +subscribe +config|rewrite +role +publish +info +client|setname "
+                        "+client|kill +script|kill")
+        for i, port in enumerate(self.redis_ports + self.sentinel_ports):
+            name = f"redis-{i + 1}" if i < 2 else f"sentinel-{i - 1}"
+            text = (f"bind 127.0.0.1\nprotected-mode no\nport 0\ntls-port {port}\ndir {self.own(name)}\n"
+                    f"tls-cert-file {tls}/own.pem\ntls-key-file {tls}/own.key\n"
+                    f"tls-ca-cert-file {tls}/ca.pem\ntls-replication yes\n")
+            if i < 2:
+                text += (f"save \"\"\nappendonly no\nrepl-diskless-sync-delay 0\nuser default off\n"
+                         f"user falaj on >{secret} ~* &* +@all -@scripting -@dangerous +role +info\n"
+                         f"user replica on >{secret} +psync +replconf +ping\n"
+                         f"user sentinel on >{secret} allchannels {sentinel_may}\nmasteruser replica\nmasterauth {secret}\n")
+                text += f"replicaof 127.0.0.1 {self.redis_ports[0]}\n" if i else ""
+            else:
+                text += (f"sentinel monitor falaj 127.0.0.1 {self.redis_ports[0]} 2\nsentinel auth-user falaj sentinel\n"
+                         f"sentinel auth-pass falaj {secret}\nsentinel down-after-milliseconds falaj 3000\n"
+                         "sentinel failover-timeout falaj 10000\n")
+            argv = ["redis-server", self.write(os.path.join(self.own(name), "conf"), text)]      # they write into it themselves
+            self.add(name, *argv, *([] if i < 2 else ["--sentinel"]))
+        until("a Redis follows the other", self.redis_whole, 120)
+        return {"redis__socket": "", "redis__sentinels": ",".join(f"127.0.0.1:{x}" for x in self.sentinel_ports),
+                "redis__master": "falaj", "redis__ca": f"{tls}/ca.pem", "redis__cert": f"{tls}/own.pem",
+                "redis__key": f"{tls}/own.key"}
+
+    def ask_redis(self, port, *words, login=()):
+        return subprocess.run(["redis-cli", "-p", str(port), *self.redis_tls, *login, *words], capture_output=True, text=True,
+                              timeout=10, check=False).stdout
+
+    def redis_named(self):
+        """Which Redis the first Sentinel that answers names as master."""
+        for x in self.sentinel_ports:
+            said = self.ask_redis(x, "sentinel", "get-master-addr-by-name", "falaj").split("\n")
+            if len(said) > 1:
+                return f"redis-{[str(y) for y in self.redis_ports].index(said[1]) + 1}"
+        return None
+
+    def redis_whole(self):
+        """The number of the Redis that all Sentinels name, while the other follows it; else None."""
+        try:
+            said = {self.ask_redis(x, "sentinel", "get-master-addr-by-name", "falaj").split("\n")[1] for x in self.sentinel_ports}
+            master = [str(x) for x in self.redis_ports].index(said.pop())
+            login = ("--user", "falaj", "--pass", self.redis_password, "--no-auth-warning")
+            state = self.ask_redis(self.redis_ports[1 - master], "info", "replication", login=login)
+        except (IndexError, ValueError, subprocess.TimeoutExpired):
+            return None
+        follows = f"master_port:{self.redis_ports[master]}\n" in state and "master_link_status:up" in state
+        return master + 1 if follows and not said else None
+
     # --- what is there twice ---
 
     def settings(self, name, **changes):
@@ -191,18 +263,14 @@ class Site:
         return self.write(os.path.join(self.folder, name + ".conf"), text)
 
     def programs(self):
-        redis_conf = os.path.join(self.data, "etc/redis.conf")
-        self.redis = f"{self.run}/redis.sock"
-        lines = [line for line in read(redis_conf).splitlines() if not line.startswith("unixsocket ")]
-        lines.append(f"unixsocket {self.redis}")
-        self.add("redis", "redis-server", self.write(os.path.join(self.folder, "redis.conf"), "\n".join(lines) + "\n"))
+        redis = self.redis()
         self.api_ports, self.worker_ports = [free_port(), free_port()], [free_port(), free_port()]
         self.scheduler_ports, self.port, self.worker_port = [free_port(), free_port()], free_port(), free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         for i in (0, 1):
             n = i + 1
             keyd = f"{self.run}/keyd-{n}.sock"
-            shared = {"redis__socket": self.redis, "keys__sockets": f"{self.zone_code}={keyd}", "api__public_url": self.url}
+            shared = {**redis, "keys__sockets": f"{self.zone_code}={keyd}", "api__public_url": self.url}
             self.add(f"keyd-{n}", f"{BIN}/falaj-keyd", "--zone", self.zone_code, "--socket", keyd, "--module", SOFTHSM,
                      "--token-label", "falaj-dev", "--pin-file", f"{self.hsm}/pin", env={"SOFTHSM2_CONF": f"{self.hsm}/conf"})
             # falaj-api ends when it finds no database at its start; its unit of systemd starts it again, as this does.
