@@ -35,6 +35,7 @@
 #include "scheduler/engine/node.h"
 #include "scheduler/engine/node_state.h"
 #include "scheduler/engine/reservation.h"
+#include "scheduler/engines/record.h"
 #include "scheduler/invariants.h"
 #include "scheduler/jobs/dependency.h"
 #include "scheduler/jobs/forecast.h"
@@ -167,7 +168,7 @@ const struct stmt *const *const api_stmts[] = {
     deployment_stmts,
     infer_stats_stmts, roll_stmts,
     node_stmts,
-    node_state_stmts, reservation_stmts,
+    node_state_stmts, reservation_stmts, engine_stmts,
     join_token_stmts,
     enrol_stmts,
     audit_event_stmts,

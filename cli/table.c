@@ -58,6 +58,7 @@ const struct command_group command_groups[] = {
     { "secret", "Values that programs get and nobody reads back" },
     { "inside", "Whether people are let into running programs" },
     { "node", "Worker machines" },
+    { "engine", "Outside schedulers that lend machines" },
     { "reservation", "Machines that are kept for a window of time" },
     { "system", "The platform itself" },
     { "key", "Keys of the tenant, and of a zone's custodians" },
@@ -90,6 +91,7 @@ static const struct noun idp_noun = { "provider", "idp_", "/v1/identity-provider
 static const struct noun user_noun = { "user", "usr_", "/v1/users", "user_id" };
 static const struct noun group_noun = { "group", "grp_", "/v1/groups", "group_id" };
 static const struct noun reservation_noun = { "reservation", "rsv_", "/v1/reservations", "reservation_id" };
+static const struct noun engine_noun = { "engine", "eng_", "/v1/engines", "engine_id" };
 static const struct noun node_noun = { "node", "nod_", "/v1/nodes", "node_id" };
 
 #define JOB_COLUMNS "job_id:ID name:NAME kind:KIND state:STATE reason:REASON +zone:ZONE +pool:POOL +slots:SLOTS " \
@@ -348,6 +350,7 @@ const struct command command_table[] = {
       "/v1/system/health", NULL, NULL, "name:PART zone:ZONE state:STATE latency_ms:MS version:VERSION detail:DETAIL" },
 #include "cli/table_node.def"
 #include "cli/table_reservation.def"
+#include "cli/table_engine.def"
 
 #include "cli/table_key.def"
 

@@ -7,7 +7,7 @@
 # --build  compiler, linker and libraries of the programs and of the tests in C
 # --run    what the daemons need at run time (PostgreSQL, Redis)
 # --console  Node, which builds the web console and is not needed to run it
-# --test   what tests/run.sh and the benches need beyond these: psql, ctags, wrk, Node, Chromium
+# --test   what tests/run.sh and the benches need beyond these: psql, ctags, wrk, Node, Chromium, Slurm
 # --torch    PyTorch with OpenBLAS, which reads model files, and scikit-learn, beside whose trees ours are judged, in the full
 #            tier of the tests (1 GB); not part of --all
 # --package  what makes Debian packages and tries them in a tree of their own, and promtool; not part of --all
@@ -29,7 +29,7 @@ packages_build=(build-essential gcc clang cmake ninja-build pkg-config git libmi
 packages_run=(postgresql-15 redis-server ca-certificates softhsm2 bubblewrap)
 # shellcheck disable=SC2034
 packages_test=(libclang-rt-14-dev llvm perl openssl curl postgresql-client-15 wrk universal-ctags
-    chromium zsh fish python3-onnx busybox-static)
+    chromium zsh fish python3-onnx busybox-static slurm-wlm slurmrestd slurm-wlm-basic-plugins slurm-wlm-jwt-plugin munge)
 # shellcheck disable=SC2034
 packages_console=()
 # shellcheck disable=SC2034

@@ -19,6 +19,7 @@
 #include "audit/sequencer.h"
 #include "audit/shadow.h"
 #include "audit/tail.h"
+#include "core/base/fault.h"
 #include "core/base/log.h"
 #include "core/base/notify.h"
 #include "core/crypto/secmem.h"
@@ -43,8 +44,10 @@
 #include "scheduler/duty/arrays.h"
 #include "scheduler/duty/due_jobs.h"
 #include "scheduler/duty/job_pages.h"
+#include "scheduler/duty/engines.h"
 #include "scheduler/leader.h"
 #include "scheduler/engine/lease.h"
+#include "scheduler/engines/run.h"
 #include "scheduler/loop.h"
 #include "scheduler/engine/node.h"
 #include "scheduler/plan/bookings.h"
@@ -92,6 +95,7 @@ struct daemon {
     struct custody *custody;
     struct key_keeper *keeper;
     struct notice_sender *notices;
+    struct engine_keeper *engines;
     struct ops_server *ops;
     pthread_t signals;
     sigset_t set;
@@ -102,7 +106,7 @@ static const struct stmt *const *const scheduler_lists[] = { residency_stmts, sn
     holders_stmts, ends_stmts, evict_stmts, plan_check_stmts, plan_gang_stmts,
                                                              reaper_stmts,
                                                              budget_watch_stmts, queue_usage_stmts, dependencies_stmts,
-                                                                 reservations_stmts,
+                                                                 reservations_stmts, engine_run_stmts,
                                                                  due_jobs_stmts, job_pages_stmts, arrays_stmts, job_submit_stmts,
                                                              tenant_reaper_stmts, node_scheduler_stmts,
                                                              lease_end_stmts, job_apply_stmts, key_rewrap_leader_stmts,
@@ -193,7 +197,7 @@ static enum errc start_database(struct daemon *d, struct err *e)
     const char *url = *c->scheduler_url ? c->scheduler_url : c->db_url;
     if (!*url)
         return FAIL(e, INVALID, "scheduler.url is not set");
-    d->app.pool = pool_of(c, url, 5, "falaj-scheduler", scheduler_lists, true);
+    d->app.pool = pool_of(c, url, 6, "falaj-scheduler", scheduler_lists, true);
     d->app.policies = policies_new();
     d->app.machines = machines_new();
     d->app.waiting = waiting_new();
@@ -256,6 +260,7 @@ static enum errc start_helpers(struct daemon *d, struct err *e)
         d->keeper = key_keeper_new(&d->app, leads, d);
     if (d->app.keyd)
         TRY(start_notices(d, e));
+    d->engines = engine_keeper_new(&d->app, leads, d);
     const struct ops_place at = { c->scheduler_ops_bind, c->scheduler_ops_port, OPS_PORT_SCHEDULER,
                                   c->run_profile == PROFILE_PROD };
     return ops_open(&at, (struct ops_source){ is_ready, print_metrics, d }, &d->ops, e);
@@ -265,6 +270,7 @@ static void stop(struct daemon *d)
 {
     ops_server_free(d->ops);
     wake_listener_free(d->listener);
+    engine_keeper_free(d->engines);
     notice_sender_free(d->notices);
     key_keeper_free(d->keeper);
     custody_free(d->custody);
@@ -325,6 +331,8 @@ int main(int argc, char **argv)
     }
     d.app.config = d.config;
     log_setup("falaj-scheduler", (enum log_level)d.config->log_level, d.config->log_format ? LOGJSON : LOGFMT, STDERR_FILENO);
+    if (d.config->run_profile == PROFILE_DEV)
+        fault_setup(getenv("FALAJ_FAULTS"));
     sigemptyset(&d.set);
     sigaddset(&d.set, SIGTERM);
     sigaddset(&d.set, SIGINT);

@@ -27,7 +27,8 @@ static const struct stmt plan_turn = { .name = "plan_turn", .params = "", .card 
 static const struct stmt plan_reasons = { .name = "plan_reasons", .params = "UUISS", .card = CARD_NONE, .sql =
     "UPDATE job SET reason = i.reason, message = i.message\n"
     "  FROM unnest($1, $2, $3, $4, $5) AS i(tenant_id, job_id, version, reason, message)\n"
-    " WHERE job.tenant_id = i.tenant_id AND job.job_id = i.job_id AND job.version = i.version AND job.queued" };
+    " WHERE job.tenant_id = i.tenant_id AND job.job_id = i.job_id AND job.version = i.version AND job.queued\n"
+    "   AND NOT (job.reason = 'Engine' AND i.reason IN ('Resources', 'NoMatchingFlavor', 'ZoneUnavailable'))" };
 
 const struct stmt *const plan_apply_stmts[] = { &plan_turn, &plan_reasons, NULL };
 

@@ -28,8 +28,9 @@ static bool is_setting(const char *entry)
                                             "FALAJ_WORKER_", "FALAJ_NODE_", "FALAJ_AUTH_", "FALAJ_APPROVAL_", NULL };
     static const char *const ours[] = { "URL=", "PORT=", "BIND=", "CERT=", "KEY=", "_CA=", "UNIX=", "ZONE=", "POOL=", "NAME=", "DIR=", NULL };
     bool is_one = false;
-    static const char *const wholly[] = { "FALAJ_BLOB_S3_", "FALAJ_SMTP_", "FALAJ_NOTIFY_", "FALAJ_OTLP_", NULL };
-    /* Left to whoever looks at metrics, has a bucket, a mail server or a collector. */
+    static const char *const wholly[] = { "FALAJ_SCHEDULER_ENGINES_",
+        "FALAJ_BLOB_S3_", "FALAJ_SMTP_", "FALAJ_NOTIFY_", "FALAJ_OTLP_", NULL };
+    /* Left to whoever looks at metrics, has engines, a bucket, a mail server or a collector. */
     if (strstr(entry, "_OPS_PORT="))
         return !strncmp(entry, "FALAJ_", strlen("FALAJ_"));
     for (int i = 0; wholly[i]; i++)

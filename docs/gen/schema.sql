@@ -2218,6 +2218,88 @@ CREATE TABLE public.device_grant (
 );
 ALTER TABLE public.device_grant OWNER TO falaj_owner;
 
+-- Name: engine; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.engine (
+    engine_id uuid NOT NULL,
+    name text NOT NULL,
+    kind text NOT NULL,
+    zone text NOT NULL,
+    pool text NOT NULL,
+    address text NOT NULL,
+    account text NOT NULL,
+    credential text DEFAULT ''::text NOT NULL,
+    authority text DEFAULT ''::text NOT NULL,
+    place text DEFAULT ''::text NOT NULL,
+    worker text NOT NULL,
+    worker_config text NOT NULL,
+    folder text NOT NULL,
+    machines bigint NOT NULL,
+    longest_seconds bigint NOT NULL,
+    enabled boolean DEFAULT true NOT NULL,
+    health text DEFAULT 'UNKNOWN'::text NOT NULL,
+    health_says text DEFAULT ''::text NOT NULL,
+    heard_at timestamp with time zone,
+    created_by uuid NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT engine_account_check CHECK ((length(account) <= 64)),
+    CONSTRAINT engine_address_check CHECK ((length(address) <= 256)),
+    CONSTRAINT engine_authority_check CHECK ((authority ~ '^([a-z0-9][a-z0-9._-]{0,62})?$'::text)),
+    CONSTRAINT engine_credential_check CHECK ((credential ~ '^([a-z0-9][a-z0-9._-]{0,62})?$'::text)),
+    CONSTRAINT engine_folder_check CHECK (((folder ~ '^/'::text) AND (length(folder) <= 256))),
+    CONSTRAINT engine_health_check CHECK ((health = ANY (ARRAY['UNKNOWN'::text, 'UP'::text, 'DOWN'::text]))),
+    CONSTRAINT engine_health_says_check CHECK ((length(health_says) <= 256)),
+    CONSTRAINT engine_kind_check CHECK ((kind = 'slurm'::text)),
+    CONSTRAINT engine_longest_seconds_check CHECK (((longest_seconds >= 60) AND (longest_seconds <= 31622400))),
+    CONSTRAINT engine_machines_check CHECK (((machines >= 1) AND (machines <= 1000))),
+    CONSTRAINT engine_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9-]{0,47}$'::text)),
+    CONSTRAINT engine_place_check CHECK ((length(place) <= 64)),
+    CONSTRAINT engine_pool_check CHECK (((pool ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text) AND (pool <> 'default'::text))),
+    CONSTRAINT engine_worker_check CHECK (((worker ~ '^/'::text) AND (length(worker) <= 256))),
+    CONSTRAINT engine_worker_config_check CHECK (((worker_config ~ '^/'::text) AND (length(worker_config) <= 256)))
+);
+ALTER TABLE ONLY public.engine FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.engine OWNER TO falaj_owner;
+
+-- Name: TABLE engine; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON TABLE public.engine IS 'Outside schedulers that lend machines for one lease';
+
+-- Name: engine_run; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.engine_run (
+    run_id uuid NOT NULL,
+    engine_id uuid NOT NULL,
+    for_tenant uuid NOT NULL,
+    for_job uuid NOT NULL,
+    state text DEFAULT 'WANTED'::text NOT NULL,
+    seats bigint[] NOT NULL,
+    slots bigint NOT NULL,
+    cpus bigint NOT NULL,
+    gpus bigint NOT NULL,
+    memory_bytes bigint NOT NULL,
+    minutes bigint NOT NULL,
+    tries bigint DEFAULT 0 NOT NULL,
+    digest text DEFAULT ''::text NOT NULL,
+    external_id text DEFAULT ''::text NOT NULL,
+    external_state text DEFAULT ''::text NOT NULL,
+    says text DEFAULT ''::text NOT NULL,
+    outcome text DEFAULT ''::text NOT NULL,
+    wanted_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    sent_at timestamp with time zone,
+    wait_until timestamp with time zone,
+    seen_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    CONSTRAINT engine_run_check CHECK (((state = 'ENDED'::text) = (ended_at IS NOT NULL))),
+    CONSTRAINT engine_run_external_id_check CHECK ((length(external_id) <= 64)),
+    CONSTRAINT engine_run_external_state_check CHECK ((length(external_state) <= 64)),
+    CONSTRAINT engine_run_says_check CHECK ((length(says) <= 256)),
+    CONSTRAINT engine_run_seats_check CHECK (((cardinality(seats) >= 1) AND (cardinality(seats) <= 64))),
+    CONSTRAINT engine_run_state_check CHECK ((state = ANY (ARRAY['WANTED'::text, 'SENT'::text, 'ENDED'::text])))
+);
+ALTER TABLE ONLY public.engine_run FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.engine_run OWNER TO falaj_owner;
+
+-- Name: TABLE engine_run; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON TABLE public.engine_run IS 'Machines that were asked of an engine, each time for one job';
+
 -- Name: environment; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.environment (
     tenant_id uuid NOT NULL,
@@ -4012,6 +4094,22 @@ ALTER TABLE ONLY public.device_grant
 ALTER TABLE ONLY public.device_grant
     ADD CONSTRAINT device_grant_user_hash_key UNIQUE (user_hash);
 
+-- Name: engine engine_name_key; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.engine
+    ADD CONSTRAINT engine_name_key UNIQUE (name);
+
+-- Name: engine engine_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.engine
+    ADD CONSTRAINT engine_pkey PRIMARY KEY (engine_id);
+
+-- Name: engine_run engine_run_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.engine_run
+    ADD CONSTRAINT engine_run_pkey PRIMARY KEY (run_id);
+
+-- Name: engine engine_zone_pool_key; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.engine
+    ADD CONSTRAINT engine_zone_pool_key UNIQUE (zone, pool);
+
 -- Name: environment_key environment_key_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.environment_key
     ADD CONSTRAINT environment_key_pkey PRIMARY KEY (tenant_id, key_id);
@@ -4558,6 +4656,18 @@ CREATE INDEX deployment_rolling ON public.deployment USING btree (tenant_id, dep
 -- Name: deployment_search; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX deployment_search ON public.deployment USING gin (tenant_id, name public.gin_trgm_ops) WHERE (state = 'ACTIVE'::text);
 
+-- Name: engine_run_ended; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX engine_run_ended ON public.engine_run USING btree (ended_at) WHERE (state = 'ENDED'::text);
+
+-- Name: engine_run_job; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE UNIQUE INDEX engine_run_job ON public.engine_run USING btree (for_tenant, for_job) WHERE (state <> 'ENDED'::text);
+
+-- Name: engine_run_last; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX engine_run_last ON public.engine_run USING btree (for_tenant, for_job, ended_at) WHERE (state = 'ENDED'::text);
+
+-- Name: engine_run_open; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX engine_run_open ON public.engine_run USING btree (engine_id, run_id) WHERE (state <> 'ENDED'::text);
+
 -- Name: environment_dataset; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX environment_dataset ON public.environment USING btree (tenant_id, dataset_id);
 
@@ -4605,6 +4715,9 @@ CREATE INDEX job_live ON public.job USING btree (tenant_id, job_id) WHERE ((ende
 
 -- Name: job_page_open; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX job_page_open ON public.job_page USING btree (last_id) WHERE (NOT is_final);
+
+-- Name: job_pool_wait; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX job_pool_wait ON public.job USING btree (pool, tenant_id, job_id) WHERE (queued AND (pool <> 'default'::text));
 
 -- Name: job_queue; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX job_queue ON public.job USING btree (tenant_id, priority DESC, job_id) WHERE queued;
@@ -4916,6 +5029,14 @@ ALTER TABLE public.deployment_minute ENABLE ALWAYS TRIGGER audit_shadow;
 -- Name: device_grant audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.device_grant FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.device_grant ENABLE ALWAYS TRIGGER audit_shadow;
+
+-- Name: engine audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.engine FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.engine ENABLE ALWAYS TRIGGER audit_shadow;
+
+-- Name: engine_run audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.engine_run FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.engine_run ENABLE ALWAYS TRIGGER audit_shadow;
 
 -- Name: environment audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.environment FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -5340,6 +5461,14 @@ ALTER TABLE public.deployment_minute ENABLE ALWAYS TRIGGER audit_shadow_truncate
 -- Name: device_grant audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.device_grant FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.device_grant ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
+-- Name: engine audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.engine FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.engine ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
+-- Name: engine_run audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.engine_run FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.engine_run ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
 -- Name: environment audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.environment FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -5880,6 +6009,14 @@ ALTER TABLE ONLY public.deployment
 ALTER TABLE ONLY public.deployment
     ADD CONSTRAINT deployment_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES public.project(tenant_id, project_id);
 
+-- Name: engine_run engine_run_engine_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.engine_run
+    ADD CONSTRAINT engine_run_engine_id_fkey FOREIGN KEY (engine_id) REFERENCES public.engine(engine_id);
+
+-- Name: engine engine_zone_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.engine
+    ADD CONSTRAINT engine_zone_fkey FOREIGN KEY (zone) REFERENCES public.zone(code);
+
 -- Name: environment_key environment_key_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.environment_key
     ADD CONSTRAINT environment_key_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenant(tenant_id);
@@ -6350,6 +6487,12 @@ ALTER TABLE public.deployment ENABLE ROW LEVEL SECURITY;
 
 -- Name: deployment_minute; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.deployment_minute ENABLE ROW LEVEL SECURITY;
+
+-- Name: engine; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.engine ENABLE ROW LEVEL SECURITY;
+
+-- Name: engine_run; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.engine_run ENABLE ROW LEVEL SECURITY;
 
 -- Name: environment; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.environment ENABLE ROW LEVEL SECURITY;
@@ -6845,6 +6988,12 @@ ALTER TABLE public.password ENABLE ROW LEVEL SECURITY;
 -- Name: person_origin; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.person_origin ENABLE ROW LEVEL SECURITY;
 
+-- Name: engine platform; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY platform ON public.engine TO falaj_app USING (((current_setting('app.tenant'::text))::uuid = '00000000-0000-0000-0000-000000000000'::uuid));
+
+-- Name: engine_run platform; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY platform ON public.engine_run TO falaj_app USING (((current_setting('app.tenant'::text))::uuid = '00000000-0000-0000-0000-000000000000'::uuid));
+
 -- Name: job_change platform; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY platform ON public.job_change TO falaj_app USING (((current_setting('app.tenant'::text))::uuid = '00000000-0000-0000-0000-000000000000'::uuid));
 
@@ -6991,6 +7140,12 @@ CREATE POLICY system ON public.deployment TO falaj_owner, falaj_system, falaj_wo
 
 -- Name: deployment_minute system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.deployment_minute TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
+-- Name: engine system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.engine TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
+-- Name: engine_run system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.engine_run TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
 -- Name: environment system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.environment TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
@@ -7918,6 +8073,28 @@ GRANT SELECT ON TABLE public.deployment_minute TO falaj_app;
 GRANT SELECT,DELETE,UPDATE ON TABLE public.device_grant TO falaj_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.device_grant TO falaj_app;
 
+-- Name: TABLE engine; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.engine TO falaj_system;
+GRANT SELECT,INSERT,DELETE ON TABLE public.engine TO falaj_app;
+GRANT SELECT ON TABLE public.engine TO falaj_scheduler;
+
+-- Name: COLUMN engine.enabled; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(enabled) ON TABLE public.engine TO falaj_app;
+
+-- Name: COLUMN engine.health; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(health) ON TABLE public.engine TO falaj_scheduler;
+
+-- Name: COLUMN engine.health_says; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(health_says) ON TABLE public.engine TO falaj_scheduler;
+
+-- Name: COLUMN engine.heard_at; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(heard_at) ON TABLE public.engine TO falaj_scheduler;
+
+-- Name: TABLE engine_run; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.engine_run TO falaj_system;
+GRANT SELECT,DELETE ON TABLE public.engine_run TO falaj_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.engine_run TO falaj_scheduler;
+
 -- Name: TABLE environment; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.environment TO falaj_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.environment TO falaj_app;
@@ -8069,6 +8246,7 @@ GRANT SELECT,DELETE ON TABLE public.job_step_xid TO falaj_system;
 -- Name: TABLE join_token; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.join_token TO falaj_system;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.join_token TO falaj_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.join_token TO falaj_scheduler;
 
 -- Name: TABLE jwt_used; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.jwt_used TO falaj_system;
@@ -8137,6 +8315,7 @@ GRANT SELECT,DELETE ON TABLE public.model_version TO falaj_system;
 GRANT SELECT,DELETE ON TABLE public.node_cert TO falaj_system;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.node_cert TO falaj_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.node_cert TO falaj_worker_api;
+GRANT SELECT,DELETE ON TABLE public.node_cert TO falaj_scheduler;
 
 -- Name: TABLE notice_cursor; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.notice_cursor TO falaj_system;

@@ -71,6 +71,8 @@ struct run_verdict run_judge(const struct run_facts *r, const struct engine_seen
         v.outcome = engine_state_names[f.ended->state];
         return v;
     }
+    if (r->has_work)
+        return v;
     if (r->state == RUN_SENT && (!is_whole || now_us - r->sent_us < ENGINE_SETTLE_US))
         return v;                           /* it may be on its way */
     if (!may) {

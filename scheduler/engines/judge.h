@@ -25,6 +25,7 @@ struct run_facts {
     int64_t tries;              /* submissions so far */
     int64_t sent_us, wait_us;   /* when the last of them was written down; none before this */
     bool is_wanted;             /* its job waits for it, or its machines have work */
+    bool has_work;              /* one of its machines has a lease and was heard of lately, whatever the engine knows */
     bool is_open;               /* the engine takes new ones: enabled */
     struct str account;
     const struct engine_ask *ask;   /* as it was sent (RUN_SENT) */

@@ -280,6 +280,7 @@ describe('a repeated call', () => {
       const nodes = [node.node_id];
       return { who: admin, body: () => ({ purpose: 'maintenance', nodes, from_at: at(++day), until_at: at(day + 0.5) }) };
     },
+    '/v1/engines': async () => ({ who: admin, body: () => ({ name: word(), zone: ready.zone, address: 'unix:/nowhere/s' }) }),
     '/v1/prices': async () => ({ who: admin, body: () => ({ flavor: word(), currency: 'AED', slot_hour: 1 }) }),
     '/v1/quota-rules': async () => ({ body: () => ({ place: 'queue', queue: word(), resource: 'slots', nominal: 0 }) }),
     '/v1/tenants/{tenant_id}/quota-rules': async () => ({ who: admin, path: `/v1/tenants/${t.tenant.tenant_id}/quota-rules`, body: () => ({ resource: 'gpus', flavor: word(), nominal: 1 }) }),

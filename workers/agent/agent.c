@@ -171,6 +171,20 @@ static void stop_in_order(struct agent *a)
     pthread_join(a->fetcher, NULL);
 }
 
+/* It is here for some leases only (worker.leases_max, worker.idle_ms), and all that it had has been told of. */
+static bool has_done(struct agent *a, int64_t *idle_since_us)
+{
+    const struct config *cfg = a->config;
+    const int64_t now_us = clock_mono_us(&clock_system);
+    struct book_counts c;
+    book_get_counts(a->book, &c);
+    if (c.live || a->runners || a->insiders) {
+        *idle_since_us = now_us;
+        return false;
+    }
+    return agent_is_full(a) || (cfg->worker_idle_ms && now_us - *idle_since_us >= cfg->worker_idle_ms * 1000);
+}
+
 enum errc agent_run(struct agent *a, const _Atomic bool *stop, struct err *e)
 {
     notify_ready("asks the API for its name");     /* a machine that waits for the API is no failed start */
@@ -180,7 +194,8 @@ enum errc agent_run(struct agent *a, const _Atomic bool *stop, struct err *e)
     int64_t fence_ms = a->env.node.lease_ms * 2 / 3;
     ASSERT(pthread_create(&a->reporter, NULL, agent_report, a) == 0);
     ASSERT(pthread_create(&a->fetcher, NULL, agent_fetch, a) == 0);
-    while (!*stop) {
+    int64_t idle_since_us = clock_mono_us(&clock_system);
+    while (!*stop && !has_done(a, &idle_since_us)) {
         size_t n = book_fence(a->book, fence_ms);
         if (n)
             log_event(LOG_ERROR, "node.fenced", "leases", LOG_I(n), "silence_ms", LOG_I(fence_ms), NULL);

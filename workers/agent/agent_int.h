@@ -30,6 +30,7 @@ struct agent {
     struct executor_env env;
     int64_t kept_at_us;                 /* images are asked about next; the reporting thread's, as the next */
     bool kept_failed;
+    _Atomic int64_t taken;              /* leases since the start, what was given back aside */
     bool api_is_before;                 /* falaj-api is of the release before; the fetching thread's */
     pthread_mutex_t lock;               /* guards env.node; only the fetching thread writes it */
     _Atomic bool stopping, reporter_ends;
@@ -42,6 +43,9 @@ MUST_CHECK enum errc agent_enroll(struct agent *a, const _Atomic bool *stop, str
 /* The threads; p: the agent. */
 void *agent_fetch(void *p);
 void *agent_report(void *p);            /* report.c */
+
+/* fetch.c. Whether it takes no further lease: it has had all that it is here for (worker.leases_max). */
+bool agent_is_full(const struct agent *a);
 
 /* kept.c. Asks, when it is time, which of the kept images may be kept. Returns when it is time again. */
 int64_t agent_ask_kept(struct agent *a);

@@ -69,21 +69,35 @@ static void run_on_thread(struct agent *a, const struct lease_grant *g)
     free(r);
 }
 
+bool agent_is_full(const struct agent *a)
+{
+    return a->config->worker_leases_max && a->taken >= a->config->worker_leases_max;
+}
+
+static void give_back(struct agent *a, const struct lease_grant *g, struct str why)
+{
+    struct held *h = book_add(a->book, g, false);
+    held_finish(h, &(struct lease_item){ .event = LE_RETURN, .message = why });
+    held_unref(h);
+}
+
 static void take(struct agent *a, struct arena *arena, const struct lease_grant *g)
 {
     const struct work_type *type = work_type_of(g->kind);
     metrics_inc(M_worker_leases_taken_total);
-    bool is_there = cards_can_give(a->cards, (uint64_t)g->devices);
-    if (a->stopping || !is_there) {
-        struct held *h = book_add(a->book, g, false);
-        held_finish(h, &(struct lease_item){ .event = LE_RETURN,
-                                             .message = is_there ? STR_NULL : STR("the GPU of this lease is out of service") });
-        held_unref(h);
-    } else if (type->take) {
-        type->take(a->book, a->timers, arena, g);
-    } else {
-        run_on_thread(a, g);
+    if (!cards_can_give(a->cards, (uint64_t)g->devices)) {
+        give_back(a, g, STR("the GPU of this lease is out of service"));
+        return;
     }
+    if (a->stopping || agent_is_full(a)) {
+        give_back(a, g, STR_NULL);
+        return;
+    }
+    a->taken++;
+    if (type->take)
+        type->take(a->book, a->timers, arena, g);
+    else
+        run_on_thread(a, g);
 }
 
 /* Until it is done, told to stop, or refused for good. */
@@ -155,6 +169,8 @@ void *agent_fetch(void *p)
         (void)book_wait_room(a->book, (size_t)a->facts.slots, &room);   /* a full machine asks too, for notices */
         if (a->stopping)
             break;
+        if (agent_is_full(a))
+            room = 0;                   /* for notices */
         CLEANUP(arena_freep) struct arena *arena = arena_new(CALL_ARENA);
         struct err e = { 0 };
         struct lease_next_out got = { 0 };

@@ -44,6 +44,8 @@ dataset.version.upload
 deployment.create
 deployment.delete
 deployment.roll
+engine.run
+engine.set
 environment.set
 environment.trust
 evidence.export

@@ -22,6 +22,8 @@ static const struct { const char *table, *reason; } open_tables[] = {
     { "reservation_revision", "how often any reservation has changed; one number" },
     { "reservation", "machines kept for a time: platform data, as join_token" },
     { "reservation_machine", "as reservation" },
+    { "engine", "outside schedulers: platform data, as join_token" },
+    { "engine_run", "as engine; whose job it is for is an id" },
     { "join_token", "rights to enrol machines: platform data, behind a wall of their own, see tenants_do_not_see_the_platforms_tables" },
     { "node_cert", "certificates of machines: as join_token" },
     { "auth_key", "the sign-in secret of a zone, wrapped: of the platform" },
@@ -282,14 +284,20 @@ static void the_platform_sees_the_directory_and_no_more(void **state)
 static void tenants_do_not_see_the_platforms_tables(void **state)
 {
     (void)state;
-    static const char *const walled[] = { "join_token", "node_cert", "reservation", "reservation_machine" };
+    static const char *const walled[] = { "join_token", "node_cert", "reservation", "reservation_machine", "engine",
+        "engine_run" };
     struct db_session *s = session_of("falaj_app");
     sql("INSERT INTO join_token (join_token_id, zone, pool, hash, hint, uses, expires_at, created_by) VALUES"
         " (gen_random_uuid(), 'ae-dxb-1', 'p', sha256('x'), 'x', 1, now(), gen_random_uuid());"
         "INSERT INTO node_cert (fingerprint, identity, source, not_after, ends_at) VALUES (sha256('x'), 'x', 'join', now(), now());"
         "INSERT INTO reservation (reservation_id, purpose, from_at, until_at) VALUES"
         " (gen_random_uuid(), 'maintenance', now(), now() + interval '1 hour');"
-        "INSERT INTO reservation_machine SELECT r.reservation_id, n.node_id FROM reservation r, node n LIMIT 1");
+        "INSERT INTO reservation_machine SELECT r.reservation_id, n.node_id FROM reservation r, node n LIMIT 1;"
+        "INSERT INTO engine (engine_id, name, kind, zone, pool, address, account, worker, worker_config, folder, machines,"
+        " longest_seconds, created_by) VALUES (gen_random_uuid(), 'x', 'slurm', 'ae-dxb-1', 'x', 'unix:/x', '', '/x', '/x', '/x',"
+        " 1, 60, gen_random_uuid());"
+        "INSERT INTO engine_run (run_id, engine_id, for_tenant, for_job, seats, slots, cpus, gpus, memory_bytes, minutes)"
+        " SELECT gen_random_uuid(), engine_id, gen_random_uuid(), gen_random_uuid(), '{1}', 1, 1, 0, 0, 1 FROM engine");
     for (size_t i = 0; i < sizeof walled / sizeof *walled; i++) {
         assert_int_equal(in_scope(s, hex(UUID_NIL), "SELECT 1 / (count(*) > 0)::int FROM %s", walled[i]), ERR_OK);
         assert_int_equal(in_scope(s, hex(a), "SELECT 1 / (count(*) = 0)::int FROM %s", walled[i]), ERR_OK);

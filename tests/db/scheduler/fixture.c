@@ -26,6 +26,8 @@
 #include "scheduler/duty/queue_usage.h"
 #include "scheduler/duty/reservations.h"
 #include "scheduler/engine/reservation.h"
+#include "scheduler/engines/run.h"
+#include "tenants/home/zone.h"
 #include "scheduler/jobs/job_queue.h"
 #include "scheduler/jobs/queue_share.h"
 #include "scheduler/jobs/forecast.h"
@@ -103,7 +105,7 @@ void fixture_open_wide(struct fixture *f, int connections)
 {
     static const struct stmt *const *const app_lists[] = { residency_stmts, job_stmts, job_apply_stmts, node_stmts,
         invariants_stmts, watch_stmts, series_stmts, capacity_stmts, priority_class_stmts, job_queue_stmts, queue_share_stmts,
-        reservation_stmts,
+        reservation_stmts, engine_stmts, zone_stmts,
         secret_stmts, secret_use_stmts, inside_stmts, environment_stmts, environment_trust_stmts, job_dataset_stmts,
             job_output_stmts,
             project_stmts, quota_stmts, quota_rule_stmts,
@@ -121,7 +123,7 @@ void fixture_open_wide(struct fixture *f, int connections)
                                                              waiting_stmts,
                                                              rules_stmts,
                                                              plan_apply_stmts, holders_stmts, ends_stmts, evict_stmts,
-                                                             reservations_stmts,
+                                                             reservations_stmts, engine_run_stmts,
                                                              plan_check_stmts, plan_gang_stmts, reaper_stmts, budget_watch_stmts,
                                                              queue_usage_stmts, due_jobs_stmts, dependencies_stmts,
                                                              arrays_stmts, job_submit_stmts,

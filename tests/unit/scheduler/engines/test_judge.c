@@ -238,6 +238,9 @@ static void each_case_by_itself(void **state)
     assert_int_equal(run_judge(&w.run, NULL, 0, true, w.now_us + ENGINE_SETTLE_US - 1).act, ACT_WAIT);
     assert_int_equal(run_judge(&w.run, NULL, 0, false, w.now_us + 100 * ENGINE_SETTLE_US).act, ACT_WAIT);
     assert_int_equal(run_judge(&w.run, NULL, 0, true, w.now_us + ENGINE_SETTLE_US).act, ACT_SUBMIT);
+    w.run.has_work = true;                                      /* forgotten there, and at work all the same */
+    assert_int_equal(run_judge(&w.run, NULL, 0, true, w.now_us + ENGINE_SETTLE_US).act, ACT_WAIT);
+    w.run.has_work = false;
     struct engine_seen s[3] = { seen_of(&w, 5, 2, ENGINE_WAITS), seen_of(&w, 4, 1, ENGINE_RUNS),
                                 seen_of(&w, 6, 2, ENGINE_RUNS) };
     w.ask.name = s[0].name;

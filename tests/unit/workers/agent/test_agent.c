@@ -59,9 +59,52 @@ static void test_a_hanging_long_poll_ends_with_the_agent(void **state)
     config_free(cfg);
 }
 
+/* Runs an agent that ends by itself. */
+static void run_short(struct fake *k, const char *setting, const char *value)
+{
+    struct err e = { 0 };
+    struct config *cfg = config_new_default();
+    const struct agent_api api = { k, enroll, next, report };
+    const _Atomic bool never = false;
+    struct agent *agent;
+    pthread_mutex_init(&k->lock, NULL);
+    assert_int_equal(config_set(cfg, "worker.slots", "64", &e), ERR_OK);
+    assert_int_equal(config_set(cfg, "worker.gpus", "2", &e), ERR_OK);
+    assert_int_equal(config_set(cfg, "worker.work_dir", "/tmp", &e), ERR_OK);
+    assert_int_equal(config_set(cfg, setting, value, &e), ERR_OK);
+    assert_int_equal(agent_new(cfg, &clock_system, &api, &agent, &e), ERR_OK);
+    assert_int_equal(agent_run(agent, &never, &e), ERR_OK);
+    assert_true(agent_free(agent));
+    config_free(cfg);
+}
+
+static void test_a_borrowed_machine_takes_its_leases_and_ends(void **state)
+{
+    (void)state;
+    struct fake k = { .to_grant = 200, .spec = "{}" };
+    run_short(&k, "worker.leases_max", "3");
+    assert_int_equal(k.finished, 3);
+    assert_int_equal(k.outstanding, 0);                 /* what came with them was given back */
+    struct fake slow = { .to_grant = 1, .spec = "{\"sleep_ms\":300}" };
+    run_short(&slow, "worker.leases_max", "1");
+    assert_int_equal(slow.finished, 1);
+}
+
+static void test_a_machine_that_nobody_needs_ends(void **state)
+{
+    (void)state;
+    struct fake k = { .to_grant = 0, .spec = "{}" }, busy = { .to_grant = 1, .spec = "{\"sleep_ms\":400}" };
+    run_short(&k, "worker.idle_ms", "50");
+    assert_int_equal(k.finished, 0);
+    run_short(&busy, "worker.idle_ms", "100");
+    assert_int_equal(busy.finished, 1);                 /* it is not idle while one runs */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_ten_thousand),
-                                        cmocka_unit_test(test_a_hanging_long_poll_ends_with_the_agent) };
+                                        cmocka_unit_test(test_a_hanging_long_poll_ends_with_the_agent),
+                                        cmocka_unit_test(test_a_borrowed_machine_takes_its_leases_and_ends),
+                                        cmocka_unit_test(test_a_machine_that_nobody_needs_ends) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

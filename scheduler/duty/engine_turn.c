@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* engine_turn.c - an edge: it opens the transactions of a turn and logs their errors. Objects are asked for one by one by
+ * their ids while there are few, and all at once when there are many, when one is not where its id says, or now and then for
+ * strays. */
+#include "scheduler/duty/engine_turn.h"
+#include "core/base/cleanup.h"
+#include "core/base/fault.h"
+#include "core/base/log.h"
+#include "core/db/run_tx.h"
+#include "core/table/config.h"
+#include "core/table/metrics.h"
+#include "scheduler/engines/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { CREDENTIAL_MAX = 16384, STRAYS_MAX = 8, PAUSE_US = 5000000 };
+
+struct turn {
+    const struct app *app;
+    struct arena *arena;
+    const struct engine *g;
+    const struct engine_door *door;
+    struct engine_call call;
+    struct engine_memory *memory;
+    struct run_row *rows;
+    size_t n;
+    struct engine_seen *seen;
+    size_t nseen;
+    bool is_whole;
+};
+
+static struct work work_of(const struct turn *t)
+{
+    return (struct work){ .app = t->app, .arena = t->arena, .now_us = clock_wall_us(t->app->clock) };
+}
+
+static const char *folder_of(const struct config *cfg)
+{
+    return *cfg->scheduler_engines_dir ? cfg->scheduler_engines_dir : "/etc/falaj/engines";
+}
+
+enum errc engine_credential(const struct config *cfg, struct arena *a, struct str file, struct str *ret, struct err *e)
+{
+    const char *path = arena_printf(a, "%s/%.*s", folder_of(cfg), STR_ARG(file));
+    CLEANUP(fd_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct stat st;
+    if (fd < 0 || fstat(fd, &st) != 0)
+        return FAIL(e, IO, "its credential %.*s cannot be read on the scheduler's machine: %s", STR_ARG(file), strerror(errno));
+    if (!S_ISREG(st.st_mode) || (st.st_mode & 077))
+        return FAIL(e, IO, "its credential %.*s must be a file that only the scheduler's account may read (mode 0600)",
+                    STR_ARG(file));
+    char *text = arena_alloc(a, CREDENTIAL_MAX + 1);
+    ssize_t n = read(fd, text, CREDENTIAL_MAX);
+    while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == '\r' || text[n - 1] == ' '))
+        n--;
+    for (ssize_t i = 0; i < n; i++)
+        if (text[i] <= ' ' || text[i] > '~')
+            return FAIL(e, IO, "its credential %.*s must be one line with a token", STR_ARG(file));
+    if (n <= 0)
+        return FAIL(e, IO, "its credential %.*s is empty", STR_ARG(file));
+    *ret = str_n(text, (size_t)n);
+    return ERR_OK;
+}
+
+/* Runs act in a transaction of the scheduler's. */
+#define ACT(t, act)                                                                                       \
+    do {                                                                                                  \
+        struct work act_w = work_of(t);                                                                   \
+        struct err act_e = { 0 };                                                                         \
+        if (RUN_SYSTEM(&act_w, (t)->app->pool, 0, act, &act_e) != ERR_OK)                                 \
+            log_err(act_e.code == ERR_CONFLICT || act_e.code == ERR_RETRY ? LOG_INFO : LOG_WARN, "engine.write", &act_e); \
+    } while (0)
+
+static struct str shortened(struct arena *a, const char *text)
+{
+    enum { SAYS_MAX = 250 };
+    const size_t n = strlen(text);
+    return str_dup(a, str_n(text, n < SAYS_MAX ? n : SAYS_MAX));
+}
+
+static enum errc note_down(struct work *w, const struct turn *t, struct str says, struct err *e)
+{
+    TRY(engine_run_health(w, t->g->engine_id, false, says, e));
+    for (size_t i = 0; i < t->n; i++) {
+        const struct run_row *r = &t->rows[i];
+        const struct str words = str_fmt(w->arena, "Engine %.*s: %.*s", STR_ARG(t->g->name), STR_ARG(says));
+        if (!r->is_held)
+            TRY(engine_run_tell(w, r, r->external_id, r->external_state, shortened(w->arena, words.ptr), e));
+    }
+    return engine_run_reasons(w, t->g, e);
+}
+
+static void down(struct turn *t, const struct err *why)
+{
+    const struct str says = shortened(t->arena, why->msg);
+    if (!str_eq_c(t->g->health, "DOWN") || !str_eq(t->g->health_says, says))
+        log_event(LOG_WARN, "engine.down", "engine", LOG_STR(t->g->name), "why", LOG_S(why->msg), NULL);
+    ACT(t, note_down(&act_w, t, says, &act_e));
+}
+
+/* --- what is there --- */
+
+static bool needs_whole(const struct turn *t)
+{
+    size_t sent = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        const bool is_sent = str_eq_c(t->rows[i].state, "SENT");
+        if (is_sent && !t->rows[i].external_id.len)
+            return true;
+        sent += is_sent;
+    }
+    return sent > ENGINE_LOOKS;
+}
+
+static enum errc see_all(struct turn *t, struct err *e)
+{
+    struct slice rows;
+    TRY(t->door->list(&t->call, &rows, e));
+    t->seen = rows.items;
+    t->nseen = rows.n;
+    t->is_whole = true;
+    return ERR_OK;
+}
+
+static enum errc see(struct turn *t, bool with_strays, struct err *e)
+{
+    if (with_strays || needs_whole(t))
+        return see_all(t, e);
+    t->seen = ARENA_ARRAY(t->arena, struct engine_seen, t->n + 1);
+    for (size_t i = 0; i < t->n; i++) {
+        const struct run_row *r = &t->rows[i];
+        struct uuid run;
+        int64_t tries;
+        bool found = false;
+        if (!r->external_id.len)
+            continue;
+        TRY(t->door->look(&t->call, r->external_id, &t->seen[t->nseen], &found, e));
+        if (!found || !engine_name_read(t->seen[t->nseen].name, &run, &tries) || !uuid_eq(run, r->run_id) || tries != r->tries)
+            return see_all(t, e);           /* forgotten, and its id may be another's by now */
+        t->nseen++;
+    }
+    return ERR_OK;
+}
+
+/* --- what follows --- */
+
+static void submit(struct turn *t, struct run_row *r)
+{
+    struct engine_ask ask;
+    struct str id = STR("");
+    struct work w = work_of(t);
+    struct err e = { 0 };
+    if (RUN_SYSTEM(&w, t->app->pool, 0, engine_run_begin(&w, t->g, r, &ask, &e), &e) != ERR_OK) {
+        log_err(e.code == ERR_CONFLICT ? LOG_INFO : LOG_WARN, "engine.begin", &e);
+        return;
+    }
+    if (FAULT("engine_begun"))
+        raise(SIGKILL);
+    const enum errc rc = t->door->submit(&t->call, &ask, &id, &e);
+    if (FAULT("engine_sent"))
+        raise(SIGKILL);
+    log_event(LOG_INFO, "engine.submit", "engine", LOG_STR(t->g->name), "engine_run", LOG_ID("egr", r->run_id), "try",
+              LOG_I(r->tries),
+              "result", LOG_S(rc == ERR_OK ? "taken" : rc == ERR_INVALID ? "refused" : "not known"), "id", LOG_STR(id), NULL);
+    metrics_inc(M_engine_submits_total, rc == ERR_OK ? "taken" : rc == ERR_INVALID ? "refused" : "unknown");
+    if (rc == ERR_OK)
+        ACT(t, engine_run_tell(&act_w, r, id, STR(""), STR("Its machine was asked for"), &act_e));
+    else if (rc == ERR_INVALID) {
+        const struct str says = shortened(t->arena, e.msg);
+        ACT(t, engine_run_back(&act_w, r, says, act_w.now_us + PAUSE_US * r->tries, &act_e));
+    }
+}
+
+static struct str words_of(struct arena *a, const struct engine *g, const struct engine_seen *s)
+{
+    if (s->state == ENGINE_WAITS)
+        return str_fmt(a, "Engine %.*s has it waiting: %.*s", STR_ARG(g->name), STR_ARG(s->reason.len ? s->reason : s->word));
+    if (s->state == ENGINE_STRANGE)
+        return str_fmt(a, "Engine %.*s says a word that is not known: %.*s", STR_ARG(g->name), STR_ARG(s->word));
+    return str_fmt(a, "Its machine of engine %.*s is starting or ending", STR_ARG(g->name));
+}
+
+static void keep(struct turn *t, const struct run_row *r, const struct engine_seen *s)
+{
+    const struct str says = words_of(t->arena, t->g, s);
+    if (!str_eq(r->external_id, s->id) || !str_eq(r->external_state, s->word) || !str_eq(r->says, says))
+        ACT(t, engine_run_tell(&act_w, r, s->id, s->word, says, &act_e));
+}
+
+/* Where a machine was lost a process may be left; where nothing was seen to end, too. */
+static bool is_gone(const struct run_verdict *v)
+{
+    return v->seen && !v->differs && v->seen->state != ENGINE_LOST;
+}
+
+static void finish(struct turn *t, const struct run_row *r, const struct run_verdict *v)
+{
+    struct str says = STR("");
+    if (v->differs)
+        says = str_fmt(t->arena, "Its %s there is not what was sent", v->differs);
+    else if (v->seen)
+        says = str_fmt(t->arena, "%.*s %.*s", STR_ARG(v->seen->word), STR_ARG(v->seen->reason));
+    log_event(v->differs ? LOG_ERROR : LOG_INFO, "engine.ended", "engine", LOG_STR(t->g->name), "engine_run",
+              LOG_ID("egr", r->run_id), "outcome", LOG_S(v->outcome), "says", LOG_STR(says), NULL);
+    metrics_inc(M_engine_runs_total, v->outcome);
+    ACT(t, engine_run_end(&act_w, t->g, r, v->outcome, says, is_gone(v), &act_e));
+}
+
+static enum errc judge(struct turn *t, struct run_row *r, struct err *e)
+{
+    struct engine_ask sent;
+    engine_run_ask(t->arena, t->g, r, STR(""), &sent);
+    const struct run_facts f = {
+        .run_id = r->run_id, .state = str_eq_c(r->state, "SENT") ? RUN_SENT : RUN_WANTED, .tries = r->tries,
+        .sent_us = r->sent_us, .wait_us = r->wait_us, .is_wanted = r->job_waits || r->is_held, .is_open = t->g->enabled,
+        .has_work = r->is_held && r->is_heard, .account = t->g->account, .ask = &sent };
+    const struct run_verdict v = run_judge(&f, t->seen, t->nseen, t->is_whole, clock_wall_us(t->app->clock));
+    for (size_t i = 0; i < v.ncancel; i++)
+        TRY(t->door->cancel(&t->call, v.cancel[i], e));
+    if (v.act == ACT_SUBMIT)
+        submit(t, r);
+    else if (v.act == ACT_KEEP)
+        keep(t, r, v.seen);
+    else if (v.act == ACT_END)
+        finish(t, r, &v);
+    return ERR_OK;
+}
+
+/* Objects of runs that ended here, as of a call that was carried out long after it was given up. Another installation's are
+ * not known here and are left alone. */
+static enum errc cancel_strays(struct turn *t, struct err *e)
+{
+    struct uuid *ids = ARENA_ARRAY(t->arena, struct uuid, ENGINE_RUNS_MAX), run;
+    struct slice rows = { 0 };
+    size_t n = 0, cancelled = 0;
+    int64_t tries;
+    for (size_t i = 0; i < t->nseen && n < ENGINE_RUNS_MAX; i++)
+        if (!engine_has_ended(t->seen[i].state) && engine_name_read(t->seen[i].name, &run, &tries))
+            ids[n++] = run;
+    if (!n)
+        return ERR_OK;
+    ACT(t, engine_run_ended(&act_w, ids, n, &rows, &act_e));
+    for (size_t i = 0; i < t->nseen && cancelled < STRAYS_MAX; i++) {
+        const struct engine_seen *s = &t->seen[i];
+        bool is_stray = false;
+        if (engine_has_ended(s->state) || !engine_name_read(s->name, &run, &tries))
+            continue;
+        for (size_t k = 0; k < rows.n && !is_stray; k++)
+            is_stray = uuid_eq(((const struct uuid *)rows.items)[k], run);
+        if (!is_stray)
+            continue;
+        log_event(LOG_WARN, "engine.stray", "engine", LOG_STR(t->g->name), "engine_run", LOG_ID("egr", run), "id",
+                  LOG_STR(s->id), NULL);
+        TRY(t->door->cancel(&t->call, s->id, e));
+        cancelled++;
+    }
+    return ERR_OK;
+}
+
+/* What was never submitted needs no engine to end: one that is away can be disabled and removed. */
+static void drop_unsent(struct turn *t)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        const struct run_row *r = &t->rows[i];
+        if (r->tries || (r->job_waits && t->g->enabled))
+            t->rows[kept++] = *r;
+        else
+            finish(t, r, &(struct run_verdict){ .act = ACT_END, .outcome = "UNWANTED" });
+    }
+    t->n = kept;
+}
+
+static enum errc ask(struct turn *t, struct err *e)
+{
+    const int64_t now_us = clock_mono_us(t->app->clock);
+    const bool with_strays = now_us >= t->memory->strays_us;
+    if (t->g->credential.len)
+        TRY(engine_credential(t->app->config, t->arena, t->g->credential, &t->call.credential, e));
+    TRY(t->door->health(&t->call, e));
+    TRY(see(t, with_strays, e));
+    if (with_strays)
+        t->memory->strays_us = now_us + ENGINE_STRAYS_US;
+    for (size_t i = 0; i < t->n; i++)
+        TRY(judge(t, &t->rows[i], e));
+    return with_strays ? cancel_strays(t, e) : ERR_OK;
+}
+
+static enum errc read_all(struct work *w, struct turn *t, struct err *e)
+{
+    struct slice rows = { 0 };
+    TRY(engine_run_read(w, t->g, &rows, e));
+    TRY(engine_run_drain(w, t->g, e));
+    t->rows = rows.items;
+    t->n = rows.n;
+    return ERR_OK;
+}
+
+static enum errc note_up(struct work *w, const struct turn *t, struct err *e)
+{
+    TRY(engine_run_health(w, t->g->engine_id, true, STR(""), e));
+    return engine_run_reasons(w, t->g, e);
+}
+
+void engine_turn(const struct app *app, struct arena *a, const struct engine *g, struct engine_memory *m,
+                 bool (*is_unwanted)(void *ctx), void *ctx)
+{
+    struct turn t = { .app = app, .arena = a, .g = g, .memory = m, .door = engine_door_of(g->kind) };
+    struct err why = { 0 };
+    struct work w = work_of(&t);
+    t.call = (struct engine_call){ .arena = a, .address = g->address, .account = g->account, .is_unwanted = is_unwanted,
+        .ctx = ctx,
+        .ca_file = g->authority.len ? arena_printf(a, "%s/%.*s", folder_of(app->config), STR_ARG(g->authority)) : NULL };
+    if (!t.door || RUN_SYSTEM(&w, app->pool, 0, read_all(&w, &t, &why), &why) != ERR_OK) {
+        log_err(LOG_WARN, "engine.read", &why);
+        return;
+    }
+    drop_unsent(&t);
+    const int64_t now_us = clock_mono_us(app->clock);
+    if (!t.n && now_us < m->ping_us)
+        return;
+    m->ping_us = now_us + ENGINE_PING_US;
+    if (ask(&t, &why) != ERR_OK)
+        down(&t, &why);
+    else
+        ACT(&t, note_up(&act_w, &t, &act_e));
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_run.c - runs for jobs that wait in an engine's pool: one for each, tenants in turns, never more than its places; a try is
+ * counted by one who saw the number before it, and its tokens are the only good ones. */
+#include "engine_kit.h"
+
+FIXTURE_GROUP(NOTHING_MORE, NOTHING_MORE)
+
+static struct engine g;
+
+static struct engine engine_of(struct work *w, struct uuid id)
+{
+    struct slice rows = { 0 };
+    OK(engine_run_engines(w, &rows, e));
+    for (size_t i = 0; i < rows.n; i++)
+        if (uuid_eq(((struct engine *)rows.items)[i].engine_id, id))
+            return ((struct engine *)rows.items)[i];
+    fail_msg("the engine is not looked after");
+    return (struct engine){ 0 };
+}
+
+static void who_waits_gets_a_run_in_turns_and_within_its_places(void **state)
+{
+    (void)state;
+    struct uuid a[6], b[2];
+    struct slice rows = { 0 };
+    kit_jobs(&f, f.tenant_a, 6, "turns", a);
+    kit_jobs(&f, f.tenant_b, 2, "turns", b);
+    const struct uuid id = kit_engine(&f, "turns", 4);
+    struct work w = kit_begin(&f.scheduler, SCOPE_SYSTEM);
+    g = engine_of(&w, id);
+    OK(engine_run_read(&w, &g, &rows, e));
+    assert_int_equal(rows.n, 4);
+    const struct run_row *r = rows.items;
+    size_t of_b = 0;
+    for (size_t i = 0; i < rows.n; i++) {
+        of_b += uuid_eq(r[i].tenant_id, f.tenant_b);
+        assert_true(r[i].job_waits && !r[i].is_held && str_eq_c(r[i].state, "WANTED") && r[i].slots == 2 && r[i].cpus == 2);
+    }
+    assert_int_equal(of_b, 2);                          /* six of another's do not stand before them */
+    OK(engine_run_read(&w, &g, &rows, e));
+    assert_int_equal(rows.n, 4);                        /* one for each job, and no place is free */
+    kit_end(&w);
+    assert_int_equal(fixture_count(&f, "SELECT count(DISTINCT s) FROM engine_run, unnest(seats) s"), 4);
+    fixture_exec(&f, "UPDATE engine SET enabled = false");
+    fixture_exec(&f, "UPDATE engine_run SET state = 'ENDED', ended_at = now() - interval '1 hour'");
+    w = kit_begin(&f.scheduler, SCOPE_SYSTEM);
+    OK(engine_run_read(&w, &g, &rows, e));
+    assert_int_equal(rows.n, 0);                        /* switched off */
+    kit_end(&w);
+    fixture_exec(&f, "UPDATE job SET max_runtime_s = 90000");
+    fixture_exec(&f, "UPDATE engine SET enabled = true");
+    w = kit_begin(&f.scheduler, SCOPE_SYSTEM);
+    OK(engine_run_read(&w, &g, &rows, e));
+    assert_int_equal(rows.n, 0);                        /* longer than it lends */
+    kit_end(&w);
+    fixture_exec(&f, "DELETE FROM engine_run");
+    fixture_exec(&f, "DELETE FROM engine");
+    fixture_forget_jobs(&f);
+}
+
+static void a_try_has_tokens_of_its_own_and_one_who_began_it(void **state)
+{
+    (void)state;
+    struct uuid job;
+    struct slice rows = { 0 };
+    struct engine_ask ask, second;
+    struct err why;
+    kit_jobs(&f, f.tenant_a, 1, "try", &job);
+    const struct uuid id = kit_engine(&f, "try", 1);
+    struct work w = kit_begin(&f.scheduler, SCOPE_SYSTEM);
+    g = engine_of(&w, id);
+    OK(engine_run_read(&w, &g, &rows, e));
+    assert_int_equal(rows.n, 1);
+    struct run_row r = *(struct run_row *)rows.items, other = r;
+    OK(engine_run_begin(&w, &g, &r, &ask, e));
+    const struct str token = str_dup(w.arena, ask.variables[1].value);
+    assert_true(str_starts(token, "flj_join_") && str_starts(ask.name, "falaj-") && str_ends(ask.name, "-1"));
+    assert_true(str_find(ask.comment, '_') < 0);        /* a digest, no token */
+    assert_null(strstr(ask.script.ptr, "flj_"));
+    OK(engine_run_tell(&w, &r, STR("77"), STR("PENDING"), STR("waits"), e));
+    OK(engine_run_reasons(&w, &g, e));
+    OK(db_commit(w.tx, e));
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job WHERE reason = 'Engine' AND message = 'waits'"), 1);
+    OK(db_begin(f.scheduler.pool, SCOPE_SYSTEM, 0, w.arena, &w.tx, e));
+    assert_int_equal(engine_run_begin(&w, &g, &other, &second, &why), ERR_CONFLICT);      /* another leader, who read before */
+    db_rollback(w.tx);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM join_token WHERE node_name = 'try-1' AND revoked_at IS NULL"), 1);
+    OK(db_begin(f.scheduler.pool, SCOPE_SYSTEM, 0, w.arena, &w.tx, e));
+    OK(engine_run_begin(&w, &g, &r, &second, e));
+    OK(db_commit(w.tx, e));
+    assert_false(str_eq(token, second.variables[1].value));
+    assert_int_equal(r.tries, 2);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM join_token WHERE revoked_at IS NULL"), 1);
+    OK(db_begin(f.scheduler.pool, SCOPE_SYSTEM, 0, w.arena, &w.tx, e));
+    OK(engine_run_end(&w, &g, &r, "LOST", STR("NODE_FAIL"), false, e));
+    kit_end(&w);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM join_token WHERE revoked_at IS NULL"), 0);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job WHERE reason = 'Resources' AND message = ''"), 1);
+    w = kit_begin(&f.scheduler, SCOPE_SYSTEM);
+    OK(engine_run_read(&w, &g, &rows, e));
+    assert_int_equal(rows.n, 0);                        /* a pause before the next one */
+    kit_end(&w);
+    fixture_exec(&f, "UPDATE engine_run SET ended_at = ended_at - interval '1 minute'");
+    w = kit_begin(&f.scheduler, SCOPE_SYSTEM);
+    OK(engine_run_read(&w, &g, &rows, e));
+    assert_int_equal(rows.n, 1);
+    OK(engine_run_purge(&w, e));
+    kit_end(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_waits_gets_a_run_in_turns_and_within_its_places),
+        cmocka_unit_test(a_try_has_tokens_of_its_own_and_one_who_began_it),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
