@@ -23,8 +23,9 @@ async function people(t) {
     ['engineer', 'Omar', 'ml-engineer'],
     ['viewer', 'Saif', 'viewer'],
   ]) {
-    const { token, user_id: user } = await t.tenant('POST', '/v1/invitations', { name, roles: [role] });
-    await t.call('', 'POST', '/v1/auth/invitations/accept', { token, password: PASSWORD });
+    const { token } = await t.tenant('POST', '/v1/invitations', { name, roles: [role] });
+    const accepted = { token, password: PASSWORD };
+    const { user_id: user } = await t.call('', 'POST', '/v1/auth/invitations/accept', accepted);
     t.people[key] = { tenant: 'palm', name, password: PASSWORD };
     t.ids[key] = user;
   }
