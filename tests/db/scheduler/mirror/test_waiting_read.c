@@ -20,6 +20,10 @@ static const struct stmt late = { .name = "late", .params = "ii", .card = CARD_N
     " SELECT tenant_id, gen_random_uuid(), 'late', 'noop', '{}', 'default', 'internal', $1, $2, 60, gen_random_uuid()\n"
     "   FROM tenant WHERE tenant_id IN (SELECT tenant_id FROM quota) LIMIT 1" };
 
+/* Ten seconds without a statement would end it on a busy machine. */
+static const struct stmt patient = { .name = "patient", .card = CARD_NONE, .sql =
+    "SET LOCAL idle_in_transaction_session_timeout = 0" };
+
 static void load_all(void)
 {
     struct arena *a = arena_new((size_t)256 << 20);
@@ -120,6 +124,7 @@ static void step(struct random *r, int i, struct db_pool *other, struct arena *a
             *open = NULL;
         } else {
             OK(db_begin(other, SCOPE_SYSTEM, 0, a, open, e));
+            OK(db_exec(*open, &patient, NULL, 0, NULL, e));
             OK(db_exec(*open, &late, ARGS(A_I64(1 + (int64_t)random_below(r, 3)), A_I64((int64_t)random_below(r, 2))), NULL, e));
         }
         break;
@@ -136,7 +141,7 @@ static void step(struct random *r, int i, struct db_pool *other, struct arena *a
 static void random_interleavings(void **state)
 {
     (void)state;
-    static const struct stmt *const stmts[] = { &late, NULL }, *const *const lists[] = { stmts, NULL };
+    static const struct stmt *const stmts[] = { &late, &patient, NULL }, *const *const lists[] = { stmts, NULL };
     struct db_pool *other = db_pool_new(&(struct db_pool_opts){ .conninfo = pg_harness_conninfo(f.pg, NULL, NULL), .size = 1,
         .lists = lists, .role_allow = DB_ALLOW_SUPERUSER | DB_ALLOW_BYPASSRLS | DB_ALLOW_OWNER });
     struct arena *a = arena_new(64 << 20);
