@@ -149,11 +149,12 @@ static enum errc arrays_once(const struct app *app, struct arena *a, bool *ret_m
     return ERR_OK;
 }
 
-static enum errc purge_once(const struct app *app, struct arena *a, struct err *e)
+static enum errc purge_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
 {
     struct work w = loop_work(app, a);
     int64_t purged;
-    TRY(RUN_SYSTEM(&w, app->pool, 0, waiting_tidy(&w, e), e));
+    *ret_more = false;
+    TRY(RUN_SYSTEM(&w, app->pool, 0, waiting_tidy(&w, ret_more, e), e));
     return RUN_SYSTEM(&w, app->pool, 0, reaper_purge(&w, PURGE_LIMIT, &purged, e), e);
 }
 
@@ -229,8 +230,12 @@ static bool tidy_round(struct loop *l, int64_t now)
         is_ok &= report(usage_once(l->app, l->arena, &e), &e, "scheduler.usage");
     if (is_due(&l->tidy_us, now, TIDY_US))
         is_ok &= report(tidy_once(l->app, l->arena, &e), &e, "scheduler.tidy");
-    if (is_due(&l->purge_us, now, PURGE_US))
-        is_ok &= report(purge_once(l->app, l->arena, &e), &e, "scheduler.purge");
+    if (is_due(&l->purge_us, now, PURGE_US)) {
+        bool some_left = false;
+        is_ok &= report(purge_once(l->app, l->arena, &some_left, &e), &e, "scheduler.purge");
+        if (some_left)
+            l->purge_us = now + PAGES_AGAIN_US;
+    }
     return is_ok;
 }
 

@@ -22,7 +22,8 @@ struct waiters;
 struct stmt;
 struct plan_line;
 
-enum { WAITING_LOAD = 32768, WAITING_SLICE = 1024, WAITING_CHANGES = 50000, WAITING_MAX = 1000000 };
+enum { WAITING_LOAD = 32768, WAITING_SLICE = 1024, WAITING_CHANGES = 50000, WAITING_MAX = 1000000,
+       WAITING_SWEPT = 20000 };
 #define WAITING_BYTES_MAX ((size_t)1 << 30)
 
 /* A job as the database has it; version INT64_MAX: it is not there any more. */
@@ -57,8 +58,8 @@ bool waiting_is_whole(const struct waiters *m);
 enum errc waiting_load(struct work *w, bool *ret_more, struct err *e) MUST_CHECK;
 /* What changed since the last read; compares: a slice too. Afterwards it may not be whole any more. */
 enum errc waiting_read(struct work *w, bool compares, struct err *e) MUST_CHECK;
-/* Removes what was read of the trigger's notes. */
-enum errc waiting_tidy(struct work *w, struct err *e) MUST_CHECK;
+/* Removes what was read of the trigger's notes, or nobody will read, WAITING_SWEPT at most; ret_more: so many. */
+enum errc waiting_tidy(struct work *w, bool *ret_more, struct err *e) MUST_CHECK;
 
 /* Before a plan's lines are written: what becomes of these jobs is not known, until waiting_settle says or the next read
  * looks. NULL is fine in each. */

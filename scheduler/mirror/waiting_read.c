@@ -68,8 +68,11 @@ static const struct stmt waiting_rows = { .name = "waiting_rows", .params = "sUU
     "  UNION ALL\n"
     "  (" SLICE("(j.tenant_id, j.shape) > ($4, $5)", "j.tenant_id, j.shape, j.priority DESC, j.job_id") ")) s" };
 
-static const struct stmt waiting_swept = { .name = "waiting_swept", .params = "s", .card = CARD_NONE, .sql =
-    "DELETE FROM job_change WHERE changed_xid < pg_snapshot_xmin($1::text::pg_snapshot)" };
+/* $1 NULL: all that has ended. */
+static const struct stmt waiting_swept = { .name = "waiting_swept", .params = "si", .card = CARD_NONE, .sql =
+    "DELETE FROM job_change WHERE ctid = ANY (ARRAY(SELECT ctid FROM job_change\n"
+    "   WHERE changed_xid < pg_snapshot_xmin(coalesce($1::text::pg_snapshot, pg_current_snapshot()))\n"
+    "   ORDER BY changed_xid LIMIT $2))" };
 
 const struct stmt *const waiting_stmts[] = { &waiting_rows, &waiting_swept, NULL };
 
@@ -190,10 +193,17 @@ enum errc waiting_read(struct work *w, bool compares, struct err *e)
     return read(w, w->app->waiting, compares ? WAITING_SLICE : 0, e);
 }
 
-enum errc waiting_tidy(struct work *w, struct err *e)
+/* A mirror that is off until the next term, which reads all anew, needs none of them. */
+enum errc waiting_tidy(struct work *w, bool *ret_more, struct err *e)
 {
     const struct waiters *m = w->app->waiting;
-    return m && m->last ? db_exec(w->tx, &waiting_swept, ARGS(A_TEXT(m->last)), NULL, e) : ERR_OK;
+    int64_t n = 0;
+    *ret_more = false;
+    if (!m || (!m->last && !m->is_off))
+        return ERR_OK;
+    TRY(db_exec(w->tx, &waiting_swept, ARGS(A_TEXT(m->last), A_I64(WAITING_SWEPT)), &n, e));
+    *ret_more = n == WAITING_SWEPT;
+    return ERR_OK;
 }
 
 static bool still_waits(const struct waiters *m, struct uuid tenant_id, struct uuid job_id)
