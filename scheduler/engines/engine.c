@@ -101,14 +101,23 @@ static bool is_loopback(struct str host)
     return str_eq_c(host, "localhost") || str_eq_c(host, "127.0.0.1") || str_eq_c(host, "[::1]");
 }
 
+/* HOST[:PORT] and nothing that a URL could go on with: another host behind an @ above all. */
+static bool is_place(struct str s)
+{
+    for (size_t i = 0; i < s.len; i++)
+        if ((unsigned char)s.ptr[i] <= ' ' || (unsigned char)s.ptr[i] >= 127 || strchr("/@?#\\", s.ptr[i]))
+            return false;
+    return s.len > 0;
+}
+
 bool engine_address_check(struct str s, const char **why)
 {
     struct str host, rest;
     if (str_starts(s, "unix:/") && s.len > 6 && s.len < 100)
         return true;
-    if (str_starts(s, "https://") && s.len > 8 && !memchr(s.ptr + 8, '/', s.len - 8))
-        return true;
     *why = "be https://HOST[:PORT], http:// to a loopback address, or unix:/PATH";
+    if (str_starts(s, "https://"))
+        return is_place(str_n(s.ptr + 8, s.len - 8));
     if (!str_starts(s, "http://"))
         return false;
     host = rest = str_n(s.ptr + 7, s.len - 7);
@@ -116,5 +125,5 @@ bool engine_address_check(struct str s, const char **why)
         host = str_n(rest.ptr, 5);
     else
         (void)str_cut(rest, ':', &host, &rest);
-    return is_loopback(host) && !memchr(s.ptr + 7, '/', s.len - 7);
+    return is_loopback(host) && is_place(str_n(s.ptr + 7, s.len - 7));
 }

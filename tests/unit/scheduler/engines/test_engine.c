@@ -64,7 +64,10 @@ static void addresses_are_encrypted_or_stay_here(void **state)
     static const struct str good[] = { STR("https://slurm.example:6820"), STR("http://127.0.0.1:6820"), STR("http://localhost:1"),
                                        STR("http://[::1]:6820"), STR("unix:/run/slurmrestd/s") };
     static const struct str bad[] = { STR("http://slurm.example"), STR("http://127.0.0.1.example"), STR("unix:s"), STR("ftp://x"),
-                                      STR(""), STR("https://a/b"), STR("http://127.0.0.1:1/x"), STR("https://") };
+                                      STR(""), STR("https://a/b"), STR("http://127.0.0.1:1/x"), STR("https://"),
+                                      STR("http://127.0.0.1:80@slurm.example"), STR("http://[::1]@slurm.example"),
+                                      STR("https://a@b"), STR("https://a b"), STR("https://a\n"), STR("https://a?b"),
+                                      STR("https://a#b") };
     const char *why;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         assert_true(engine_address_check(good[i], &why));
