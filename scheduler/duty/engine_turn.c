@@ -84,14 +84,16 @@ static struct str shortened(struct arena *a, const char *text)
     return str_dup(a, str_n(text, n < SAYS_MAX ? n : SAYS_MAX));
 }
 
+/* What is wrong (files, addresses) is for staff; tenants read what a run says. */
 static enum errc note_down(struct work *w, const struct turn *t, struct str says, struct err *e)
 {
+    const struct str words = str_fmt(w->arena, "Engine %.*s: it does not answer as it should; its operators see why",
+                                     STR_ARG(t->g->name));
     TRY(engine_run_health(w, t->g->engine_id, false, says, e));
     for (size_t i = 0; i < t->n; i++) {
         const struct run_row *r = &t->rows[i];
-        const struct str words = str_fmt(w->arena, "Engine %.*s: %.*s", STR_ARG(t->g->name), STR_ARG(says));
-        if (!r->is_held)
-            TRY(engine_run_tell(w, r, r->external_id, r->external_state, shortened(w->arena, words.ptr), e));
+        if (!r->is_held && !str_eq(r->says, words))
+            TRY(engine_run_tell(w, r, r->external_id, r->external_state, words, e));
     }
     return engine_run_reasons(w, t->g, e);
 }

@@ -35,6 +35,7 @@ static void one_that_is_away_changes_nothing_but_what_its_jobs_say(void **state)
     assert_int_equal(fixture_count(&f, "SELECT count(*) FROM engine WHERE health = 'DOWN' AND health_says <> ''"), 1);
     assert_int_equal(fixture_count(&f, "SELECT count(*) FROM engine_run WHERE state = 'WANTED' AND tries = 0"), 1);
     assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job WHERE reason = 'Engine' AND message LIKE 'Engine away: %%'"), 1);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job, engine g WHERE message LIKE '%%' || health_says || '%%'"), 0);
     assert_int_equal(fixture_count(&f, "SELECT count(*) FROM join_token"), 0);
 }
 
