@@ -45,10 +45,16 @@ enum errc inside_sweep(const struct app *app, struct arena *a, int64_t *ret_tena
     struct work w = { .app = app, .arena = a };
     TRY(RUN_SYSTEM(&w, app->node_pool, TX_READ_ONLY,
                    db_many(w.tx, &inside_due_stmt, ARGS(A_I64(INSIDE_LOST_S), A_I64(SWEEP_BATCH)), &due, SWEEP_BATCH, e), e));
+    enum errc rc = ERR_OK;
     for (size_t i = 0; i < due.n; i++) {
-        TRY(sweep_one(app, due.items[i].tenant_id, own, e));
+        struct err one;
+        const enum errc now = sweep_one(app, due.items[i].tenant_id, own, &one);
         arena_reset(own);
-        ++*ret_tenants;
+        *ret_tenants += now == ERR_OK;
+        if (now != ERR_OK && rc == ERR_OK) {    /* one tenant's fault holds no other up */
+            rc = now;
+            *e = one;
+        }
     }
-    return ERR_OK;
+    return rc;
 }

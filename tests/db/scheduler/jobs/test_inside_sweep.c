@@ -48,8 +48,32 @@ static void what_nobody_holds_ends_in_the_log_by_itself(void **state)
     arena_free(a);
 }
 
+static void one_tenant_s_fault_holds_no_other_up(void **state)
+{
+    (void)state;
+    static const char *const ids[] = { "(SELECT min(tenant_id::text) FROM job_session)",
+                                       "(SELECT max(tenant_id::text) FROM job_session)" };
+    for (int i = 0; i < 2; i++) {                       /* whichever comes first */
+        struct err e = { 0 };
+        int64_t tenants = 0;
+        struct arena *a = arena_new(1 << 20);
+        fixture_exec(&f, "DELETE FROM job_session");
+        session(f.tenant_a, "61 seconds");
+        session(f.tenant_b, "61 seconds");
+        fixture_exec(&f, "CREATE OR REPLACE FUNCTION fault() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''fault''; END';"
+                         " DO $$ BEGIN EXECUTE format('CREATE TRIGGER fault BEFORE DELETE ON job_session FOR EACH ROW"
+                         " WHEN (OLD.tenant_id::text = %%L) EXECUTE FUNCTION fault()', %s); END $$", ids[i]);
+        assert_int_not_equal(inside_sweep(&f.api, a, &tenants, &e), ERR_OK);
+        assert_int_equal(tenants, 1);
+        assert_int_equal(left(), 1);
+        fixture_exec(&f, "DROP TRIGGER fault ON job_session");
+        arena_free(a);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(what_nobody_holds_ends_in_the_log_by_itself) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(what_nobody_holds_ends_in_the_log_by_itself),
+                                        cmocka_unit_test(one_tenant_s_fault_holds_no_other_up) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
