@@ -19,6 +19,7 @@ async function people(t) {
   await t.platform('POST', '/v1/zones', { code: t.ready.zone, name: 'Dubai 1', country: 'AE' }).catch(() => undefined);
   const made = await t.platform('POST', '/v1/tenants', { name: 'palm', home_zone: t.ready.zone });
   t.tenant = (...rest) => t.call(made.admin_token, ...rest);
+  t.token = made.admin_token;
   for (const [key, name, role] of [
     ['engineer', 'Omar', 'ml-engineer'],
     ['viewer', 'Saif', 'viewer'],
@@ -222,7 +223,10 @@ async function revoked(t, page, job) {
   await settled(page);
   await open(page);
   await says(page, 'echo st""ill', 'still');
-  await t.tenant('PATCH', `/v1/users/${t.ids.engineer}`, { state: 'DISABLED' });
+  const headers = { authorization: `Bearer ${t.token}`, 'content-type': 'application/json', 'if-match': '*' };
+  const init = { method: 'PATCH', headers, body: '{"state":"DISABLED"}' };
+  const disabled = await fetch(`${t.base}/v1/users/${t.ids.engineer}`, init);
+  if (!disabled.ok) t.fault(page.where, `the account is not disabled: ${disabled.status}`);
   await ended(t, page, 'inside.end_not_allowed');
 }
 
