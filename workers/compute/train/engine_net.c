@@ -56,6 +56,19 @@ static enum errc try_net(struct engine *g, const struct net_spec *spec, struct e
     return check_beside(g, spec->max_bytes, e);
 }
 
+/* Ranks that share layers add up again what they make again, so all of them do or none, whatever room each has. */
+static enum errc ask_all(const struct engine *g, bool *recomputes, struct err *e)
+{
+    bool each[COMM_RANKS_MAX] = { false };
+    if (!engine_is_split(g))
+        return ERR_OK;
+    each[g->comm->rank] = *recomputes;
+    TRY(g->comm->ops->all_gather(g->comm, "room", each, sizeof *each * (size_t)g->comm->size, sizeof *each, e));
+    for (int r = 0; r < g->comm->size; r++)
+        *recomputes = *recomputes || each[r];
+    return ERR_OK;
+}
+
 enum errc engine_make_net(struct engine *g, struct net_spec spec, struct err *e)
 {
     struct err why = { 0 };
@@ -64,11 +77,15 @@ enum errc engine_make_net(struct engine *g, struct net_spec spec, struct err *e)
     bool has_blocks = g->job->spec->family == TRAIN_CNN || g->job->spec->family == TRAIN_GPT;
     spec.recomputes = has_blocks && recompute == TRAIN_RECOMPUTE_ON;
     enum errc rc = try_net(g, &spec, &why);
-    if (rc == ERR_LIMIT && has_blocks && recompute == TRAIN_RECOMPUTE_AUTO) {
-        net_free(g->net);
-        g->net = NULL;
-        spec.recomputes = true;
-        rc = try_net(g, &spec, &why);
+    bool does_not_fit = rc == ERR_LIMIT;
+    if ((rc == ERR_OK || does_not_fit) && has_blocks && recompute == TRAIN_RECOMPUTE_AUTO) {
+        TRY(ask_all(g, &does_not_fit, e));
+        if (does_not_fit) {
+            net_free(g->net);
+            g->net = NULL;
+            spec.recomputes = true;
+            rc = try_net(g, &spec, &why);
+        }
     }
     if (rc == ERR_LIMIT && (!g->net || engine_room_beside(g))) {
         net_free(g->net);

@@ -11,13 +11,11 @@
 #include <math.h>
 #include <pthread.h>
 
-#include "run_kit.h"
+#include "split_kit.h"
 #include "store_kit.h"
 #include "tests/lib/share.h"
-#include "core/data/tokens.h"
 #include "workers/compute/rng.h"
 #include "workers/compute/train/comm_local.h"
-#include "workers/compute/train/data_tokens.h"
 #include "workers/compute/train/split.h"
 
 static size_t stride;                   /* of the numbers that are tried */
@@ -155,41 +153,6 @@ static void test_gradients(void **st)
 }
 
 /* Runs of the engine. */
-static struct train_job run_spec(void)
-{
-    struct train_job s = kit_spec();
-    s.family = TRAIN_GPT;
-    s.layers = 2;
-    s.width = 32;
-    s.heads = 4;
-    s.context = 16;
-    s.accumulate = 2;
-    s.batch_size = 4;
-    s.classes = 64;
-    s.max_steps = 12;
-    s.clip_norm = 0.5;
-    s.learning_rate = 0.01;
-    s.dropout = 0.1;
-    return s;
-}
-
-static struct train_data text_of(struct arena *a, const struct train_job *s)
-{
-    enum { TOKENS = 4000 };
-    struct train_data d;
-    struct err e = { 0 };
-    char *p = arena_alloc(a, TOKENS_HEADER + 2 * TOKENS);
-    for (int i = 0; i < TOKENS; i++) {
-        p[TOKENS_HEADER + 2 * i] = (char)(i * i % 61);
-        p[TOKENS_HEADER + 2 * i + 1] = 0;
-    }
-    const struct token_shard shard = { (unsigned char *)p + TOKENS_HEADER, 2, 64, TOKENS, 1 };
-    token_shard_header(&shard, (unsigned char *)p);
-    if (train_data_tokens(a, str_n(p, TOKENS_HEADER + 2 * TOKENS), s, &d, &e) != ERR_OK)
-        fail_msg("%s", e.msg);
-    return d;
-}
-
 static struct train_result run(struct arena *a, struct train_job s, int ranks, const struct ckpt_store *store,
                                const struct train_observer *o)
 {
