@@ -12,6 +12,19 @@ bool model_onnx_is(const struct st_file *f)
     return str_eq_c(st_meta(f, "family"), "onnx");
 }
 
+/* Rows of several callers are computed together: what has none would be one caller's for all of them. */
+static enum errc check_rows(const struct model_sig *sig, struct err *e)
+{
+    const bool has_rows = sig_has_rows(&sig->inputs[0]);
+    for (size_t i = 0; i < sig->input_count + sig->output_count; i++) {
+        const struct sig_tensor *t = i < sig->input_count ? &sig->inputs[i] : &sig->outputs[i - sig->input_count];
+        if (sig_has_rows(t) != has_rows)
+            return FAIL(e, BAD_DATA, "the signature has rows in some tensors, and \"%.*s\" is otherwise; all of them or none",
+                        STR_ARG(t->name));
+    }
+    return ERR_OK;
+}
+
 enum errc model_onnx_check(struct arena *a, const struct st_file *f, struct model_sig *ret, struct err *e)
 {
     const struct st_tensor *t = st_find(f, STR(TENSOR));
@@ -19,7 +32,8 @@ enum errc model_onnx_check(struct arena *a, const struct st_file *f, struct mode
         return FAIL(e, BAD_DATA, "the model file is no ONNX model of the format " MODEL_ONNX_FORMAT);
     if (!t || f->tensor_count != 1 || t->dtype != ST_U8 || t->rank != 1 || !t->size_bytes)
         return FAIL(e, BAD_DATA, "a model file of the family onnx has one tensor, \"" TENSOR "\" of U8 [bytes]");
-    return model_sig_parse(a, st_meta(f, "signature"), ret, e);
+    TRY(model_sig_parse(a, st_meta(f, "signature"), ret, e));
+    return check_rows(ret, e);
 }
 
 struct str model_onnx_bytes(const struct st_file *f)

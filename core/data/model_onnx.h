@@ -15,7 +15,7 @@
 enum { MODEL_ONNX_PAIRS = 3 };
 
 bool model_onnx_is(const struct st_file *f);
-/* Not proven: that the ONNX model is sound, and that the signature is its own. */
+/* Either all of its tensors have rows or none. Not proven: that the ONNX model is sound, and that the signature is its own. */
 enum errc model_onnx_check(struct arena *a, const struct st_file *f, struct model_sig *ret, struct err *e);
 /* Its bytes, borrowed; of a file that was checked and is held whole. */
 struct str model_onnx_bytes(const struct st_file *f);

@@ -45,11 +45,15 @@ static void test_there_and_back(void **st)
 
 static void test_refused(void **st)
 {
+#define X(name, shape) "{\"name\":\"" name "\",\"datatype\":\"FP32\",\"shape\":[" shape "]}"
     (void)st;
     static const struct { const char *format, *signature, *tensor; enum st_dtype dtype; uint32_t rank; } rows[] = {
         { "falaj-onnx-2", NULL, "onnx", ST_U8, 1 }, { MODEL_ONNX_FORMAT, "{}", "onnx", ST_U8, 1 },
         { MODEL_ONNX_FORMAT, NULL, "other", ST_U8, 1 }, { MODEL_ONNX_FORMAT, NULL, "onnx", ST_I8, 1 },
         { MODEL_ONNX_FORMAT, NULL, "onnx", ST_U8, 2 },
+        { MODEL_ONNX_FORMAT, "{\"inputs\":[" X("x", "-1,3") "," X("z", "3") "],\"outputs\":[" X("y", "-1,2") "]}", "onnx",
+          ST_U8, 1 },
+        { MODEL_ONNX_FORMAT, "{\"inputs\":[" X("x", "-1,3") "],\"outputs\":[" X("y", "2") "]}", "onnx", ST_U8, 1 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         CLEANUP(arena_freep) struct arena *a = arena_new(1 << 22);
