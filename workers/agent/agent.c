@@ -176,13 +176,14 @@ static bool has_done(struct agent *a, int64_t *idle_since_us)
 {
     const struct config *cfg = a->config;
     const int64_t now_us = clock_mono_us(&clock_system);
+    const bool is_full = agent_is_full(a);          /* first: a lease is in the book before it is counted as taken */
     struct book_counts c;
     book_get_counts(a->book, &c);
     if (c.live || a->runners || a->insiders) {
         *idle_since_us = now_us;
         return false;
     }
-    return agent_is_full(a) || (cfg->worker_idle_ms && now_us - *idle_since_us >= cfg->worker_idle_ms * 1000);
+    return is_full || (cfg->worker_idle_ms && now_us - *idle_since_us >= cfg->worker_idle_ms * 1000);
 }
 
 enum errc agent_run(struct agent *a, const _Atomic bool *stop, struct err *e)

@@ -93,11 +93,11 @@ static void take(struct agent *a, struct arena *arena, const struct lease_grant 
         give_back(a, g, STR_NULL);
         return;
     }
-    a->taken++;
     if (type->take)
         type->take(a->book, a->timers, arena, g);
     else
         run_on_thread(a, g);
+    a->taken++;                         /* last: who sees that it is full sees what it is full of (agent.c) */
 }
 
 /* Until it is done, told to stop, or refused for good. */
