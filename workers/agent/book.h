@@ -38,10 +38,10 @@ void held_unref(struct held *h);
 void held_start(struct held *h, struct str endpoint);
 void held_log(struct held *h, const char *stream, struct str text);
 void held_metric(struct held *h, int64_t step, struct str values_json);
-/* Of end: event, exit_code, message, result and outputs; the rest is filled in when it is told. fail, oom and timeout also say why as an
- * error line of the log, which arrives no later than they do. */
 /* What one of a gang has taken so far, in millijoules; NULL: not measured. It goes with the next word, and is none by itself. */
 void held_energy(struct held *h, const int64_t *cpu_mj, const int64_t *gpu_mj);
+/* Of end: event, exit_code, message, result and outputs; the rest is filled in when it is told. fail, oom and timeout also say why as an
+ * error line of the log, which arrives no later than they do. */
 void held_finish(struct held *h, const struct lease_item *end);
 const struct lease_grant *held_grant(const struct held *h);
 int held_wake_fd(const struct held *h);         /* readable when one of these became true */

@@ -14,9 +14,9 @@ static void look(struct run *r, int64_t now)
     int64_t cpu_us, bytes;
     const bool is_told = !work_type_of(r->g->kind)->starts_programs && usage_read(r->pid, &cpu_us, &bytes) && bytes;
     energy_look(r->env->energy, &r->energy, is_told ? cpu_us : ENERGY_UNKNOWN, now);
-    if (lease_grant_is_gang(r->g) && r->energy.has_cpu) {      /* rank 0 may end the attempt before this machine says its end */
+    if (lease_grant_is_gang(r->g)) {    /* rank 0 may end the attempt before this machine says its end */
         const int64_t cpu_mj = (int64_t)(r->energy.cpu_uj / 1000), gpu_mj = (int64_t)r->energy.gpu_mj;
-        held_energy(r->held, is_told ? &cpu_mj : NULL, r->energy.has_gpu ? &gpu_mj : NULL);
+        held_energy(r->held, r->energy.has_cpu && is_told ? &cpu_mj : NULL, r->energy.has_gpu ? &gpu_mj : NULL);
     }
 }
 
