@@ -83,6 +83,7 @@ struct flight {
     bool is_parked;
     enum errc (*outside)(struct work *w, const void *in, struct err *e);    /* asked for by call_outside, at most once */
     bool was_outside;
+    bool is_handled;                        /* the handler's last run succeeded */
     enum lane lane;                         /* where it waits or runs */
     uint8_t trace_parent[8];                /* the caller's span; all zero: it gave none */
     struct uuid wake_id;

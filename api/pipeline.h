@@ -58,7 +58,8 @@ enum errc call_park(struct work *w, struct uuid wake_id, int64_t wait_ms);
 void call_seen(struct work *w, struct uuid wake_id, struct uuid cursor);
 bool call_is_seen(struct work *w, struct uuid wake_id, struct uuid cursor) MUST_CHECK;
 /* A handler that needs long work first (reading an object) returns call_outside: its transaction is rolled back, `act` runs once
- * without any, and the handler runs again from the start; what act found it leaves in call_of(w)->own. A replay of an idempotent
+ * without any, and the handler runs again from the start; what act found it leaves in call_of(w)->own, and in drop_own how to
+ * remove it where the call does not come to use it. A replay of an idempotent
  * call never comes so far. An error of act is the call's. */
 enum errc call_outside(struct work *w, enum errc (*act)(struct work *w, const void *in, struct err *e), struct err *e) MUST_CHECK;
 

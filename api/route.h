@@ -156,6 +156,7 @@ struct call {
     struct err err;                 /* a combiner's verdict */
     struct call *next;              /* queue link */
     void *own;                      /* a handler's, between its runs (call_again, call_outside) */
+    void (*drop_own)(struct work *w, void *own);    /* what `own` stands for goes, unless the handler's last run succeeded */
     int64_t started_mono_us;
     struct audit_event audit;       /* prepared by the pipeline; a handler may add details through call_of(w) */
 };

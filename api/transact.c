@@ -77,6 +77,7 @@ static enum errc run_in_tx(struct flight *f, struct err *e)
         return db_commit(w->tx, e);
     }
     TRY(row->handler(w, c->in, c->out, e));
+    f->is_handled = true;
     if (f->is_parked) {
         db_rollback(TAKE(w->tx));
         return ERR_OK;
@@ -94,6 +95,7 @@ enum errc flight_transact(struct flight *f, struct err *e)
     enum errc rc = ERR_OK;
     for (int i = 0; i < TRIES_MAX; i++) {
         park_note(f->pipeline->park, f);
+        f->is_handled = false;
         rc = run_in_tx(f, e);
         if (rc == ERR_OK)
             break;
@@ -112,6 +114,9 @@ enum errc flight_transact(struct flight *f, struct err *e)
         i--;                            /* no try was spent */
     }
     f->call.work.tx = NULL;
+    /* A commit that failed may have come through: what it knows of must stay, and what it does not is swept. */
+    if (f->call.drop_own && f->call.own && !f->is_handled)
+        f->call.drop_own(&f->call.work, f->call.own);
     return rc;
 }
 

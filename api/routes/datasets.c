@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* datasets.c - routes of data sets and their versions. An upload is one body; its content leaves only through a route of its own. */
 #include "api/content_int.h"
+#include "api/pipeline.h"
 #include "registry/catalog/dataset.h"
 #include "registry/evidence/passport.h"
 #include "tenants/home/residency.h"
@@ -41,6 +42,23 @@ static enum errc list(struct work *w, const void *in, void *out, struct err *e)
     return content_list(w, &datasets, in, page->has_data_class ? str_c(data_class_names[page->data_class]) : STR_NULL, out, e);
 }
 
+static void drop_content(struct work *w, void *content)
+{
+    dataset_content_drop(w, content);
+}
+
+/* Checks, seals and stores the body: no transaction is held meanwhile. */
+static enum errc seal_content(struct work *w, const void *in, struct err *e)
+{
+    const struct dataset_upload *u = in;
+    struct call *c = call_of(w);
+    const struct dataset_content *content;
+    TRY(dataset_content_seal(w, u->dataset_id, u->zone, u->format, c->body, &content, e));
+    c->own = (void *)content;
+    c->drop_own = drop_content;
+    return ERR_OK;
+}
+
 static enum errc upload(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct dataset_upload *u = in;
@@ -49,7 +67,9 @@ static enum errc upload(struct work *w, const void *in, void *out, struct err *e
     const char *type = data_formats[u->format].media_type;
     if (!str_starts(http_header_get(c->request, "Content-Type"), type))
         return FAIL_AT(e, MEDIA_TYPE, "/format", "Content of the format %s is sent as %s", data_format_names[u->format], type);
-    TRY(dataset_version_add(w, u->dataset_id, u->zone, u->format, c->body, v, e));
+    if (!c->own)
+        return call_outside(w, seal_content, e);
+    TRY(dataset_version_add(w, c->own, v, e));
     audit_event_detail(&c->audit, AUDIT_D_INT("version", v->version));
     audit_event_detail(&c->audit, AUDIT_D_INT("size_bytes", v->size_bytes));
     return ERR_OK;

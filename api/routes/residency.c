@@ -126,13 +126,34 @@ static enum errc transfers_csv(struct work *w, const void *in, void *out, struct
     return ERR_OK;
 }
 
+static struct transfer_ask ask_of(const struct transfer_in *t)
+{
+    return (struct transfer_ask){ t->dataset_id, t->version, t->to_zone, t->purpose, t->policy_id };
+}
+
+static void drop_copy(struct work *w, void *copy)
+{
+    transfer_drop(w, copy);
+}
+
+static enum errc seal_copy(struct work *w, const void *in, struct err *e)
+{
+    const struct transfer_ask ask = ask_of(in);
+    const struct transfer_copy *copy;
+    TRY(transfer_seal(w, &ask, &copy, e));
+    call_of(w)->own = (void *)copy;
+    call_of(w)->drop_own = drop_copy;
+    return ERR_OK;
+}
+
 static enum errc transfer(struct work *w, const void *in, void *out, struct err *e)
 {
-    const struct transfer_in *t = in;
-    struct transfer_ask ask = { t->dataset_id, t->version, t->to_zone, t->purpose, t->policy_id };
+    const struct transfer_ask ask = ask_of(in);
     struct transfer *ret = out;
     struct audit_event *ev = &call_of(w)->audit;
-    TRY(transfer_execute(w, &ask, ret, e));
+    if (!call_of(w)->own)
+        return call_outside(w, seal_copy, e);
+    TRY(transfer_execute(w, &ask, call_of(w)->own, ret, e));
     audit_event_detail(ev, AUDIT_D_STR("from", ret->from_zone));
     audit_event_detail(ev, AUDIT_D_STR("to", ret->to_zone));
     audit_event_detail(ev, AUDIT_D_STR("class", ret->data_class));

@@ -41,13 +41,31 @@ static enum errc list(struct work *w, const void *in, void *out, struct err *e)
     return PAGE_BY_ID(w, page, out, upload, upload_id, upload_list(w, page->dataset_id, after, limit, rows, e), e);
 }
 
+static void drop_part(struct work *w, void *part)
+{
+    upload_part_drop(w, part);
+}
+
+static enum errc seal_part(struct work *w, const void *in, struct err *e)
+{
+    const struct upload_part_in *p = in;
+    struct call *c = call_of(w);
+    const struct upload_piece *part;
+    TRY(upload_part_seal(w, p->upload_id, p->offset, c->body, &part, e));
+    c->own = (void *)part;
+    c->drop_own = drop_part;
+    return ERR_OK;
+}
+
 static enum errc add_part(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct upload_part_in *p = in;
     struct upload u;
     TRY(upload_get(w, p->upload_id, &u, e));
     TRY(authz_require_zone(w, PERM_DATASET_WRITE, u.zone, e));
-    return upload_part(w, p->upload_id, p->offset, call_of(w)->body, out, e);
+    if (!call_of(w)->own)
+        return call_outside(w, seal_part, e);
+    return upload_part_take(w, call_of(w)->own, out, e);
 }
 
 /* Reads the parts and writes the version's object: no transaction is held meanwhile. */

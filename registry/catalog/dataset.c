@@ -2,6 +2,8 @@
 /* dataset.c - data sets and their versions. A version's number is taken last, by the UPDATE that locks the data set's row: what is
  * checked, sealed and stored before it holds no lock that another upload waits for. */
 #include "registry/catalog/dataset.h"
+#include "core/base/assert.h"
+#include "core/db/run_tx.h"
 #include "core/db/tx.h"
 #include "registry/catalog/versioned.h"
 #include "registry/vault/object.h"
@@ -135,18 +137,39 @@ enum errc dataset_version_of(struct work *w, struct uuid dataset_id, struct uuid
     return dataset_version_get(w, dataset_id, d.latest_version, ret, e);
 }
 
-enum errc dataset_version_add(struct work *w, struct uuid dataset_id, struct str zone, int format, struct str content,
-                              struct dataset_version *ret, struct err *e)
-{
-    struct dataset d;
+struct dataset_content {
+    struct dataset dataset;
+    int format;
     struct data_found found;
+    struct object_new object;
+    const struct object_sealed *sealed;
+};
+
+enum errc dataset_content_seal(struct work *w, struct uuid dataset_id, struct str zone, int format, struct str content,
+                               const struct dataset_content **ret, struct err *e)
+{
+    struct dataset_content *c = ARENA_NEW(w->arena, struct dataset_content);
+    ASSERT(!w->tx);
+    TRY(RUN_READ(w, dataset_get(w, dataset_id, &c->dataset, e), e));
+    const struct data_schema columns = dataset_columns(&c->dataset);
+    c->format = format;
+    c->object = (struct object_new){ zone, "dataset", c->dataset.data_class };
+    TRY(data_check(w->arena, format, &columns, content, &c->found, e));
+    TRY(object_seal_whole(w, &c->object, content, &c->sealed, e));
+    *ret = c;
+    return ERR_OK;
+}
+
+enum errc dataset_version_add(struct work *w, const struct dataset_content *c, struct dataset_version *ret, struct err *e)
+{
     struct object o;
-    TRY(dataset_get(w, dataset_id, &d, e));
-    const struct data_schema columns = dataset_columns(&d);
-    TRY(data_check(w->arena, format, &columns, content, &found, e));
-    struct object_new obj = { zone, "dataset", d.data_class };
-    TRY(object_put(w, &obj, content, &o, e));
-    return dataset_version_of(w, dataset_id, o.object_id, format, &found, ret, e);
+    TRY(object_book(w, &c->object, c->sealed, &o, e));
+    return dataset_version_of(w, c->dataset.dataset_id, o.object_id, c->format, &c->found, ret, e);
+}
+
+void dataset_content_drop(struct work *w, const struct dataset_content *c)
+{
+    object_drop(w, c->sealed);
 }
 
 enum errc dataset_version_get(struct work *w, struct uuid dataset_id, int64_t version, struct dataset_version *ret, struct err *e)

@@ -58,8 +58,14 @@ enum errc dataset_create(struct work *w, const struct dataset_new *in, struct da
 enum errc dataset_get(struct work *w, struct uuid dataset_id, struct dataset *ret, struct err *e) MUST_CHECK;
 /* What its versions are read with. */
 struct data_schema dataset_columns(const struct dataset *d);
-/* zone STR_NULL: the home zone. format: enum data_format. */
-enum errc dataset_version_add(struct work *w, struct uuid dataset_id, struct str zone, int format, struct str content,
-                              struct dataset_version *ret, struct err *e) MUST_CHECK;
+/* A content as a version, in two steps: read by the strict reader and sealed without a transaction (w->tx is NULL), with short
+ * ones of its own; then made a version inside one. zone STR_NULL: the home zone. format: enum data_format. In w->arena. What does
+ * not become a version is dropped, or is found by orphan_sweep. */
+struct dataset_content;
+enum errc dataset_content_seal(struct work *w, struct uuid dataset_id, struct str zone, int format, struct str content,
+                               const struct dataset_content **ret, struct err *e) MUST_CHECK;
+enum errc dataset_version_add(struct work *w, const struct dataset_content *c, struct dataset_version *ret,
+                              struct err *e) MUST_CHECK;
+void dataset_content_drop(struct work *w, const struct dataset_content *c);
 /* version 0: the latest. Lists, and what models and data sets share: versioned.h. */
 enum errc dataset_version_get(struct work *w, struct uuid dataset_id, int64_t version, struct dataset_version *ret, struct err *e) MUST_CHECK;

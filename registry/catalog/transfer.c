@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* transfer.c - the copy is an object like an upload is, but for the question that the judge is asked: from a zone, for a purpose. */
 #include "registry/catalog/transfer.h"
+#include "core/base/assert.h"
 #include "core/base/cleanup.h"
 #include "core/crypto/secmem.h"
+#include "core/db/run_tx.h"
 #include "core/db/tx.h"
-#include "registry/vault/blob_store.h"
 #include "registry/catalog/dataset.h"
 #include "registry/vault/object.h"
 #include "registry/registry_int.h"
@@ -67,40 +68,71 @@ static enum errc judge(struct work *w, const struct transfer_ask *in, struct pla
     return ERR_OK;
 }
 
-static enum errc copy(struct work *w, const struct plan_of *p, struct str to_zone, struct object *ret, struct err *e)
+static enum errc plan(struct work *w, const struct transfer_ask *in, struct plan_of *p, struct err *e)
+{
+    TRY(dataset_get(w, in->dataset_id, &p->set, e));
+    TRY(dataset_version_get(w, in->dataset_id, in->version, &p->version, e));
+    if (str_eq(in->to_zone, p->version.zone))
+        return FAIL_AT(e, UNPROCESSABLE, "/to_zone", "The version lies in that zone already");
+    return judge(w, in, p, e);
+}
+
+struct transfer_copy {
+    struct uuid from_object;
+    struct object_new to;
+    const struct object_sealed *sealed;
+};
+
+static enum errc plan_copy(struct work *w, const struct transfer_ask *in, struct plan_of *p, const struct object_keys **ret,
+                           struct err *e)
+{
+    TRY(plan(w, in, p, e));
+    return object_find(w, p->version.object_id, "dataset", ret, e);
+}
+
+enum errc transfer_seal(struct work *w, const struct transfer_ask *in, const struct transfer_copy **ret, struct err *e)
 {
     CLEANUP(object_reader_freep) struct object_reader *r = NULL;
     CLEANUP(buf_releasep) struct buf plain = BUF(TRANSFER_MAX);
-    struct object_new to = { .zone = to_zone, .kind = "dataset", .data_class = p->set.data_class, .from = p->version.zone, .purpose = p->purpose };
-    TRY(object_open(w, p->version.object_id, "dataset", &r, e));
+    struct transfer_copy *c = ARENA_NEW(w->arena, struct transfer_copy);
+    const struct object_keys *keys;
+    struct plan_of p = { 0 };
+    ASSERT(!w->tx);
+    TRY(RUN_WRITE(w, plan_copy(w, in, &p, &keys, e), e));
+    c->from_object = p.version.object_id;
+    c->to = (struct object_new){ .zone = in->to_zone, .kind = "dataset", .data_class = p.set.data_class, .from = p.version.zone,
+                                 .purpose = p.purpose };
+    TRY(object_open_found(w, keys, &r, e));
     TRY(object_read_all(r, &plain, e));
-    enum errc rc = object_put(w, &to, buf_str(&plain), ret, e);
+    enum errc rc = object_seal_whole(w, &c->to, buf_str(&plain), &c->sealed, e);
     secret_wipe(plain.ptr, plain.len);
+    *ret = c;
     return rc;
 }
 
-enum errc transfer_execute(struct work *w, const struct transfer_ask *in, struct transfer *ret, struct err *e)
+enum errc transfer_execute(struct work *w, const struct transfer_ask *in, const struct transfer_copy *c, struct transfer *ret,
+                           struct err *e)
 {
     struct plan_of p = { 0 };
     struct object o;
     struct uuid id = uuid_v7(w->now_us);
-    TRY(dataset_get(w, in->dataset_id, &p.set, e));
-    TRY(dataset_version_get(w, in->dataset_id, in->version, &p.version, e));
-    if (str_eq(in->to_zone, p.version.zone))
-        return FAIL_AT(e, UNPROCESSABLE, "/to_zone", "The version lies in that zone already");
-    TRY(judge(w, in, &p, e));
-    TRY(copy(w, &p, in->to_zone, &o, e));
+    TRY(plan(w, in, &p, e));
+    if (!uuid_eq(p.version.object_id, c->from_object))
+        return FAIL(e, CONFLICT, "The data set got another version while it was copied; try again");
+    TRY(object_book(w, &c->to, c->sealed, &o, e));
     enum errc rc = db_exec(w->tx, &transfer_insert_stmt, ARGS(
         A_UUID(w->tenant_id), A_UUID(id), A_UUID_OR_NULL(p.verdict.policy_id), A_TEXT(p.verdict.rule), A_STR(p.version.zone), A_STR(in->to_zone),
         A_STR(p.set.data_class), A_STR(p.purpose.ptr ? p.purpose : STR("any")), A_UUID(in->dataset_id), A_I64(p.version.version),
         A_UUID(p.version.object_id), A_UUID(o.object_id), A_I64(o.size_bytes), A_UUID(w->principal->user_id)), NULL, e);
-    if (rc != ERR_OK) {
-        struct err ignored;
-        (void)!blob_delete(w->app->blobs, w->tenant_id, o.object_id, &ignored);     /* the rows go with the transaction */
+    if (rc != ERR_OK)
         return rc == ERR_EXISTS ? FAIL_AT(e, EXISTS, "/to_zone",
                                           "A copy of this version is in zone %.*s already", STR_ARG(in->to_zone)) : rc;
-    }
     return db_one(w->tx, &transfer_get_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(id)), ret, e);
+}
+
+void transfer_drop(struct work *w, const struct transfer_copy *c)
+{
+    object_drop(w, c->sealed);
 }
 
 enum errc transfer_list(struct work *w, const struct transfer_filter *f, struct uuid position, int64_t limit, struct slice *ret, struct err *e)

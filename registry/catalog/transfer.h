@@ -31,7 +31,14 @@ struct transfer_ask {
     struct str to_zone, purpose;        /* purpose STR_NULL: the policy's */
     struct uuid policy_id;              /* nil: whatever allows it */
 };
-enum errc transfer_execute(struct work *w, const struct transfer_ask *in, struct transfer *ret, struct err *e) MUST_CHECK;
+/* In two steps: the copy is read and sealed without a transaction (w->tx is NULL); then, judged again, it is booked inside one.
+ * A copy that is not booked is dropped. */
+struct transfer_copy;
+enum errc transfer_seal(struct work *w, const struct transfer_ask *in, const struct transfer_copy **ret,
+                        struct err *e) MUST_CHECK;
+enum errc transfer_execute(struct work *w, const struct transfer_ask *in, const struct transfer_copy *c, struct transfer *ret,
+                           struct err *e) MUST_CHECK;
+void transfer_drop(struct work *w, const struct transfer_copy *c);
 
 struct transfer_filter { struct str zone; struct timestamp from, to; };     /* absent: any */
 enum errc transfer_list(struct work *w, const struct transfer_filter *f, struct uuid position, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;

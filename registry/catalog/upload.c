@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* upload.c - parts in, a version out.
  *
- * A part is sealed and stored before its upload's row is touched, so two parts on their way do not wait for each other; the one that
- * finds the offset taken loses its blob again. The rows of ended parts stay, without key and marked DELETED; their blobs go
- * after the commit, or by orphan_sweep when the process dies between. upload_complete.c makes a version of them. */
+ * A part is sealed and stored before the transaction that takes it, so two parts on their way do not wait for each other; the
+ * one that finds the offset taken loses its blob again. The rows of ended parts stay, without key and marked DELETED; their
+ * blobs go after the commit, or by orphan_sweep when the process dies between. upload_complete.c makes a version of them. */
 #include "registry/catalog/upload_int.h"
+#include "core/base/assert.h"
 #include "core/base/cleanup.h"
 #include "core/base/log.h"
 #include "core/crypto/hash.h"
@@ -181,20 +182,6 @@ static enum errc check_part(const struct upload *u, struct str bytes, struct err
     return u->parts < UPLOAD_PARTS_MAX ? ERR_OK : FAIL(e, LIMIT, "An upload has at most %d parts; send larger ones", UPLOAD_PARTS_MAX);
 }
 
-/* A part that came before, its answer lost: the same bytes again are no fault. */
-static enum errc seen_before(struct work *w, const struct upload *u, int64_t offset, struct str bytes, struct err *e)
-{
-    struct part p;
-    bool found = false;
-    uint8_t sha[SHA256_BYTES];
-    if (offset < u->offset)
-        TRY(db_maybe(w->tx, &upload_part_at_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(u->upload_id), A_I64(offset)), &p, &found, e));
-    sha256(bytes.ptr ? bytes.ptr : "", bytes.len, sha);
-    if (found && p.size_bytes == (int64_t)bytes.len && mem_eq_ct(p.sha256.data.ptr, sha, SHA256_BYTES))
-        return ERR_OK;
-    return FAIL_AT(e, CONFLICT, "/offset", "The next part begins at byte %ld, not at %ld", (long)u->offset, (long)offset);
-}
-
 static enum errc take_part(struct work *w, const struct upload *u, struct uuid object_id, struct str bytes, struct upload *ret, struct err *e)
 {
     bool grown;
@@ -205,26 +192,73 @@ static enum errc take_part(struct work *w, const struct upload *u, struct uuid o
     return db_exec(w->tx, &upload_part_insert_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(u->upload_id), A_I64(u->offset), A_UUID(object_id)), NULL, e);
 }
 
-enum errc upload_part(struct work *w, struct uuid upload_id, int64_t offset, struct str bytes, struct upload *ret, struct err *e)
+struct upload_piece {
+    struct upload upload;           /* as it was before the part was sealed */
+    struct dataset dataset;
+    struct str bytes;
+    int64_t offset;
+    uint8_t sha[SHA256_BYTES];
+    struct object_new object;
+    const struct object_sealed *sealed;     /* NULL: not the next part */
+};
+
+static enum errc find_place(struct work *w, struct uuid upload_id, struct upload_piece *p, struct err *e)
 {
-    struct upload u;
-    struct dataset d;
+    TRY(upload_get(w, upload_id, &p->upload, e));
+    TRY(upload_check_open(&p->upload, e));
+    if (p->offset != p->upload.offset)
+        return ERR_OK;
+    TRY(check_part(&p->upload, p->bytes, e));
+    return dataset_get(w, p->upload.dataset_id, &p->dataset, e);
+}
+
+enum errc upload_part_seal(struct work *w, struct uuid upload_id, int64_t offset, struct str bytes,
+                           const struct upload_piece **ret, struct err *e)
+{
+    struct upload_piece *p = ARENA_NEW(w->arena, struct upload_piece);
+    ASSERT(!w->tx);
+    p->offset = offset;
+    p->bytes = bytes;
+    TRY(RUN_READ(w, find_place(w, upload_id, p, e), e));
+    *ret = p;
+    if (offset != p->upload.offset) {
+        sha256(bytes.ptr ? bytes.ptr : "", bytes.len, p->sha);
+        return ERR_OK;
+    }
+    p->object = part_new(&p->upload, &p->dataset);
+    return object_seal_whole(w, &p->object, bytes, &p->sealed, e);
+}
+
+/* A part that came before, its answer lost: the same bytes again are no fault. */
+static enum errc seen_before(struct work *w, const struct upload *u, const struct upload_piece *p, struct err *e)
+{
+    struct part there;
+    bool found = false;
+    if (p->offset < u->offset)
+        TRY(db_maybe(w->tx, &upload_part_at_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(u->upload_id), A_I64(p->offset)), &there,
+                     &found, e));
+    if (found && there.size_bytes == (int64_t)p->bytes.len && mem_eq_ct(there.sha256.data.ptr, p->sha, SHA256_BYTES))
+        return ERR_OK;
+    return FAIL_AT(e, CONFLICT, "/offset", "The next part begins at byte %ld, not at %ld", (long)u->offset, (long)p->offset);
+}
+
+enum errc upload_part_take(struct work *w, const struct upload_piece *p, struct upload *ret, struct err *e)
+{
     struct object o;
-    struct err ignored;
-    TRY(upload_get(w, upload_id, &u, e));
-    *ret = u;
-    TRY(upload_check_open(&u, e));
-    if (offset != u.offset)
-        return seen_before(w, &u, offset, bytes, e);
-    TRY(check_part(&u, bytes, e));
-    TRY(dataset_get(w, u.dataset_id, &d, e));
-    struct object_new part = part_new(&u, &d);
-    TRY(object_put(w, &part, bytes, &o, e));
-    enum errc rc = take_part(w, &u, o.object_id, bytes, ret, e);
-    if (rc != ERR_OK)
-        (void)!blob_delete(w->app->blobs, w->tenant_id, o.object_id, &ignored);
+    TRY(upload_get(w, p->upload.upload_id, ret, e));
+    TRY(upload_check_open(ret, e));
+    if (!p->sealed)
+        return seen_before(w, ret, p, e);
+    TRY(object_book(w, &p->object, p->sealed, &o, e));
+    TRY(take_part(w, &p->upload, o.object_id, p->bytes, ret, e));
     upload_add_limits(w, ret);
-    return rc;
+    return ERR_OK;
+}
+
+void upload_part_drop(struct work *w, const struct upload_piece *p)
+{
+    if (p->sealed)
+        object_drop(w, p->sealed);
 }
 
 struct ended_blobs {

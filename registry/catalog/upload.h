@@ -7,9 +7,9 @@
  * Completing reads and writes the whole content, which takes long: it holds no transaction meanwhile, but the upload, by a
  * claim that each report of progress renews. A claim that ran out (a process that died) is as if it had never been: the upload
  * is OPEN again.
- * Calling order: upload_begin -> upload_part (in order; the same one again is harmless) -> upload_claim, upload_assemble,
- * upload_finish | upload_cancel. Each inside a transaction but upload_assemble and upload_give_up, which have short ones of
- * their own. Limits: the enum. Memory: one part, or one chunk of each part in turn.
+ * Calling order: upload_begin -> upload_part_seal, upload_part_take (in order; the same one again is harmless) ->
+ * upload_claim, upload_assemble, upload_finish | upload_cancel. Each inside a transaction but upload_part_seal, upload_assemble
+ * and upload_give_up, which have short ones of their own. Limits: the enum. Memory: one part, or one chunk of each part in turn.
  * Errors: NOT_FOUND (another tenant's, another person's, expired), CONFLICT (wrong offset, not all there, ended), TOO_LARGE, LIMIT (too
  * many), QUOTA, BAD_DATA (row and column, or another digest), and those of object.h. */
 #pragma once
@@ -49,7 +49,13 @@ enum errc upload_begin(struct work *w, const struct upload_new *in, struct uploa
 enum errc upload_get(struct work *w, struct uuid upload_id, struct upload *ret, struct err *e) MUST_CHECK;
 /* Open ones of the caller. dataset nil: of any data set. */
 enum errc upload_list(struct work *w, struct uuid dataset_id, struct uuid position, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
-enum errc upload_part(struct work *w, struct uuid upload_id, int64_t offset, struct str bytes, struct upload *ret, struct err *e) MUST_CHECK;
+/* A part in two steps: sealed without a transaction (w->tx is NULL), where it is the next one; then taken inside one. bytes must
+ * live until then. A part that is not taken is dropped. */
+struct upload_piece;
+enum errc upload_part_seal(struct work *w, struct uuid upload_id, int64_t offset, struct str bytes,
+                           const struct upload_piece **ret, struct err *e) MUST_CHECK;
+enum errc upload_part_take(struct work *w, const struct upload_piece *p, struct upload *ret, struct err *e) MUST_CHECK;
+void upload_part_drop(struct work *w, const struct upload_piece *p);
 /* All parts are there and nobody else is at it: from now on nobody is until upload_finish, upload_give_up or UPLOAD_CLAIM_S of
  * silence. */
 struct upload_run;

@@ -4,6 +4,7 @@
  * The quota row and the key row are touched last, because they stay locked until the commit and the sealing takes long. When anything
  * after the blob fails, the blob is removed at once; when the process dies instead, orphan_sweep does it later. */
 #include "registry/vault/object.h"
+#include "core/base/assert.h"
 #include "core/base/cleanup.h"
 #include "core/crypto/hash.h"
 #include "core/crypto/stream.h"
@@ -149,6 +150,7 @@ enum errc object_seal(struct work *w, const struct object_new *in, const struct 
     const struct object_sealed **ret,
                       struct err *e)
 {
+    ASSERT(!w->tx);
     struct object_sealed *s = ARENA_NEW(w->arena, struct object_sealed);
     struct str zone = in->zone.ptr || !w->principal ? in->zone : w->principal->home_zone;
     s->stored = (struct stored){ .object_id = uuid_v7(w->now_us), .dek_id = uuid_v7(w->now_us) };
@@ -197,6 +199,12 @@ static enum errc feed_all(void *plain, struct object_sink *to, struct err *e)
 {
     const struct str *s = plain;
     return object_add(to, s->ptr, s->len, e);
+}
+
+enum errc object_seal_whole(struct work *w, const struct object_new *in, struct str plain, const struct object_sealed **ret,
+                            struct err *e)
+{
+    return object_seal(w, in, &(struct object_source){ feed_all, &plain }, ret, e);
 }
 
 enum errc object_put(struct work *w, const struct object_new *in, struct str plain, struct object *ret, struct err *e)

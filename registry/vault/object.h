@@ -4,7 +4,9 @@
  * Invariants: what lies in the blob store is ciphertext; size and SHA-256 are of the plaintext, stored_* of the file; a COMMITTED object
  * has its blob, its data key and its quota ("stored_bytes", "objects"). The blob is written before the rows: a crash between leaves a
  * blob without a row, which nobody sees and orphan_sweep removes.
- * Calling order: object_put inside a transaction. object_open -> object_read* | object_read_all -> object_reader_free, the reader living
+ * Calling order: object_seal without a transaction, then object_book inside one; for a few kB object_put inside of one: a
+ * transaction that stands idle is ended after 10 s, and what is large takes longer than that on a busy machine.
+ * object_open -> object_read* | object_read_all -> object_reader_free, the reader living
  * longer than the transaction if need be. The tenant is w->tenant_id.
  * Memory: a reader holds one chunk and one key in secure memory. Errors: RESIDENCY, UNAVAILABLE and SEALED (keys), QUOTA, NOT_FOUND (also
  * another tenant's, and what is not COMMITTED), DAMAGED (names the object and the chunk; no byte of a bad chunk is given out), IO. */
@@ -37,7 +39,7 @@ struct object_new {
     int64_t freed_objects, freed_bytes; /* of other objects that this transaction ends: booked off in the same step */
 };
 
-/* Seals, stores and books. Makes the tenant's key in that zone when there is none. */
+/* Seals, stores and books in one step: for small contents alone. Makes the tenant's key in that zone when there is none. */
 enum errc object_put(struct work *w, const struct object_new *in, struct str plain, struct object *ret, struct err *e) MUST_CHECK;
 /* The same of a content that comes piece by piece: feed calls object_add with each and returns what that returned. */
 struct object_sink;
@@ -56,6 +58,9 @@ enum errc object_seal(struct work *w, const struct object_new *in, const struct 
                       struct err *e) MUST_CHECK;
 enum errc object_book(struct work *w, const struct object_new *in, const struct object_sealed *s, struct object *ret,
     struct err *e) MUST_CHECK;
+/* The same of a content that is whole in memory. */
+enum errc object_seal_whole(struct work *w, const struct object_new *in, struct str plain, const struct object_sealed **ret,
+                            struct err *e) MUST_CHECK;
 void object_drop(struct work *w, const struct object_sealed *s);
 /* The blobs of objects whose rows this transaction ends go after its commit; orphan_sweep finds what stays. objects: in
  * w->arena. */

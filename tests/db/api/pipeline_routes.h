@@ -34,6 +34,7 @@ static const struct stmt thing_insert = { .name = "thing_insert", .params = "uus
 static const struct stmt *const thing_stmts[] = { &thing_insert, NULL };
 extern const struct stmt *const idempotency_stmts[];
 
+static _Atomic int fetched, fetched_in_tx, lost;
 static _Atomic int runs, retries_left, batch_most, polls, value;
 static _Atomic bool slow, wake_while_looking, readers_wake, sees;
 static struct pipeline *pipeline;
@@ -80,6 +81,28 @@ static enum errc poll(struct work *w, const void *in_, void *out_, struct err *e
     return ERR_OK;
 }
 
+static void lose(struct work *w, void *own)
+{
+    (void)w, (void)own;
+    lost++;
+}
+
+static enum errc fetch(struct work *w, const void *in, struct err *err)
+{
+    (void)in, (void)err;
+    fetched_in_tx += w->tx != NULL;
+    fetched++;
+    call_of(w)->own = &fetched;
+    call_of(w)->drop_own = lose;
+    return ERR_OK;
+}
+
+/* Long work first, as an upload does. */
+static enum errc far(struct work *w, const void *in, void *out, struct err *err)
+{
+    return call_of(w)->own ? make(w, in, out, err) : call_outside(w, fetch, err);
+}
+
 static enum errc nothing(struct work *w, const void *in, void *out, struct err *err)
 {
     (void)w, (void)in, (void)out, (void)err;
@@ -120,6 +143,9 @@ static const struct route rows[] = {
       .op = "thing_create", .perm = PERM_JOB_SUBMIT, .handler = make, .in = &thing_new_schema, .status = 201,
       .out = &thing_schema, .flags = R_IDEMPOTENT, .resource = "model", .audited = true, .audit = AUDIT_JOB_SUBMIT,
           .doc = "Make" },
+    { .method = HTTP_POST, .path = "/v1/far", .lane = LANE_CALLS,
+      .op = "far_create", .perm = PERM_JOB_SUBMIT, .handler = far, .in = &thing_new_schema, .status = 201,
+      .out = &thing_schema, .flags = R_IDEMPOTENT, .doc = "Make from afar" },
     { .method = HTTP_POST, .path = "/v1/secrets", .lane = LANE_CALLS,
       .op = "secret_create", .perm = PERM_JOB_SUBMIT, .handler = make, .in = &thing_new_schema, .status = 201,
       .out = &thing_schema, .flags = R_IDEMPOTENT | R_SECRET, .doc = "Make, shown once" },

@@ -45,6 +45,25 @@ static void what_fails_leaves_nothing(void **state)
     expect("POST", "/v1/things", token, "f", "{\"name\":\"b\"}", 201, NULL);     /* the key is free again */
 }
 
+static void what_was_fetched_goes_unless_it_was_used(void **state)
+{
+    (void)state;
+    lost = fetched = fetched_in_tx = 0;
+    expect("POST", "/v1/far", token, "far", "{\"name\":\"a\"}", 201, NULL);
+    expect("POST", "/v1/far", token, "far", "{\"name\":\"a\"}", 201, NULL);         /* a replay fetches nothing */
+    assert_int_equal(fetched, 1);
+    assert_int_equal(lost, 0);
+    expect("POST", "/v1/far", token, "far2", "{\"name\":\"fails-after\"}", 409, "conflict");
+    assert_int_equal(fetched, 2);
+    assert_int_equal(lost, 1);
+    retries_left = 100;
+    expect("POST", "/v1/far", token, "far3", "{\"name\":\"b\"}", 503, "try_again");
+    retries_left = 0;
+    assert_int_equal(fetched, 3);               /* once, however often the handler ran */
+    assert_int_equal(lost, 2);
+    assert_int_equal(fetched_in_tx, 0);
+}
+
 static void run_again_when_two_met(void **state)
 {
     (void)state;
@@ -92,7 +111,8 @@ int main(void)
 #define T(f) cmocka_unit_test_setup(f, fresh)
     const struct CMUnitTest tests[] = {
         T(made_once_and_replayed), T(a_secret_is_never_replayed), T(what_fails_leaves_nothing),
-        T(run_again_when_two_met), T(the_event_is_of_the_same_transaction), T(two_calls_at_once_with_one_key),
+        T(what_was_fetched_goes_unless_it_was_used), T(run_again_when_two_met),
+        T(the_event_is_of_the_same_transaction), T(two_calls_at_once_with_one_key),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -21,6 +21,7 @@
 #include "core/db/tx.h"
 #include "core/table/config.h"
 #include "keys/client.h"
+#include "registry/catalog/dataset.h"
 #include "registry/catalog/secret.h"
 #include "registry/vault/blob_store.h"
 #include "registry/evidence/passport.h"
@@ -170,6 +171,17 @@ static inline void end(struct work *w)
     OK(db_commit(w->tx, &e));
     db_rollback(w->tx);
     w->tx = NULL;
+}
+
+/* What was done so far is committed, the content sealed without a transaction, and the version added in another. */
+static inline enum errc add_version(struct work *w, struct uuid dataset_id, struct str zone, int format, struct str content,
+                                    struct dataset_version *ret, struct err *why)
+{
+    const struct dataset_content *c;
+    end(w);
+    TRY(dataset_content_seal(w, dataset_id, zone, format, content, &c, why));
+    OK(db_begin(app.pool, SCOPE_TENANT(w->tenant_id), 0, w->arena, &w->tx, why));
+    return dataset_version_add(w, c, ret, why);
 }
 
 static inline int64_t used(int tenant, const char *resource)

@@ -32,7 +32,7 @@ static void test_dataset(void **state)
     db_rollback(w.tx);
     for (int i = 1; i <= 3; i++) {
         w = begin(0);
-        OK(dataset_version_add(&w, d.dataset_id, STR_NULL, DATA_CSV, STR("a,b,label\n1,2,0\n3,4,1\n"), &v, &e));
+        OK(add_version(&w, d.dataset_id, STR_NULL, DATA_CSV, STR("a,b,label\n1,2,0\n3,4,1\n"), &v, &e));
         end(&w);
         assert_int_equal(v.version, i);
         assert_int_equal(v.row_count, 2);
@@ -41,7 +41,7 @@ static void test_dataset(void **state)
     }
     w = begin(0);
     int64_t objects = used(0, "objects");
-    assert_int_equal(dataset_version_add(&w, d.dataset_id, STR_NULL, DATA_CSV, STR("a,b,label\n1,2,0\n3,x,1\n"), &v, &e),
+    assert_int_equal(add_version(&w, d.dataset_id, STR_NULL, DATA_CSV, STR("a,b,label\n1,2,0\n3,x,1\n"), &v, &e),
                      ERR_BAD_DATA);
     assert_non_null(strstr(e.msg, "row 3"));
     db_rollback(w.tx);

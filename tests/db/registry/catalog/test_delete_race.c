@@ -41,7 +41,7 @@ static struct dataset make(struct dataset_version *v)
     OK(dataset_create(&w, &in, &d, &e));
     end(&w);
     w = begin(0);
-    OK(dataset_version_add(&w, d.dataset_id, STR_NULL, DATA_CSV, STR("a,b,label\n1,2,0\n3,4,1\n"), v, &e));
+    OK(add_version(&w, d.dataset_id, STR_NULL, DATA_CSV, STR("a,b,label\n1,2,0\n3,4,1\n"), v, &e));
     end(&w);
     return d;
 }

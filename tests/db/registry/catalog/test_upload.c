@@ -6,13 +6,14 @@
 #include "registry/vault/orphan.h"
 #include "core/crypto/stream.h"
 
+enum { NONE_IN_A_ROW = 20 };
 
 static void test_parts_make_the_version(void **state)
 {
     (void)state;
     struct dataset_version one, many;
     struct work w = begin(0);
-    OK(dataset_version_add(&w, sets[0].dataset_id, STR_NULL, DATA_CSV, str_c(CSV), &one, &e));
+    OK(add_version(&w, sets[0].dataset_id, STR_NULL, DATA_CSV, str_c(CSV), &one, &e));
     end(&w);
     int64_t bytes = used(0, "stored_bytes"), objects = used(0, "objects");
     int files = blobs();
@@ -90,10 +91,13 @@ static void *send_late(void *arg)
     struct err why;
     struct upload now;
     struct work w = { .app = &app, .arena = own, .principal = people[0], .tenant_id = people[0]->tenant_id, .now_us = clock_wall_us(&clock_system) };
-    l->rc = db_begin(app.pool, SCOPE_TENANT(w.tenant_id), 0, own, &w.tx, &why);
-    if (l->rc == ERR_OK)
-        l->rc = upload_part(&w, l->upload_id, 0, STR("a,b,c"), &now, &why);
-    db_rollback(w.tx);
+    const struct upload_piece *piece;
+    l->rc = upload_part_seal(&w, l->upload_id, 0, STR("a,b,c"), &piece, &why);
+    if (l->rc == ERR_OK) {
+        l->rc = RUN_WRITE(&w, upload_part_take(&w, piece, &now, &why), &why);
+        if (l->rc != ERR_OK)
+            upload_part_drop(&w, piece);
+    }
     arena_free(own);
     l->done = true;
     return NULL;
@@ -109,8 +113,11 @@ static void test_race(void **state)
     int files = blobs(), seen;
     int64_t objects = used(0, "objects");
     pthread_t thread;
-    struct work first = begin(0);
-    OK(upload_part(&first, u.upload_id, 0, str_n(CSV, 10), &now, &e));
+    const struct upload_piece *piece;
+    struct work first = begin(0), sealing = first;
+    sealing.tx = NULL;
+    OK(upload_part_seal(&sealing, u.upload_id, 0, str_n(CSV, 10), &piece, &e));
+    OK(upload_part_take(&first, piece, &now, &e));
     assert_int_equal(pthread_create(&thread, NULL, send_late, &late), 0);
     do
         seen = blobs();
@@ -121,6 +128,55 @@ static void test_race(void **state)
     assert_int_equal(late.rc, ERR_CONFLICT);
     assert_int_equal(blobs(), files + 1);
     assert_int_equal(used(0, "objects"), objects + 1);
+    OK(cancel(0, &u));
+}
+
+struct sealer {
+    struct uuid upload_id;              /* nil: the content as one body */
+    _Atomic bool has_ended;
+};
+
+static void *seal_thread(void *arg)
+{
+    struct sealer *s = arg;
+    struct err why;
+    const struct upload_piece *piece;
+    const struct dataset_content *content;
+    struct work w = { .app = &app, .arena = arena_new(16 << 20), .principal = people[0], .tenant_id = people[0]->tenant_id,
+                      .now_us = clock_wall_us(&clock_system) };
+    if (uuid_is_nil(s->upload_id)) {
+        if (dataset_content_seal(&w, sets[0].dataset_id, STR_NULL, DATA_CSV, str_c(CSV), &content, &why) == ERR_OK)
+            dataset_content_drop(&w, content);
+    } else if (upload_part_seal(&w, s->upload_id, 0, str_n(CSV, 10), &piece, &why) == ERR_OK) {
+        upload_part_drop(&w, piece);
+    }
+    arena_free(w.arena);
+    s->has_ended = true;
+    return NULL;
+}
+
+/* A keyd that stands still holds up who uploads and no transaction, by either door: none is seen many times in a row while the
+ * door has not ended. One that waited for keyd would be there until it gave up. */
+static void test_no_transaction_waits_for_a_seal(void **state)
+{
+    (void)state;
+    struct upload u = start(0, 20, NULL);
+    struct sealer doors[] = { { .upload_id = UUID_NIL }, { .upload_id = u.upload_id } };
+    int files = blobs();
+    for (size_t i = 0; i < 2; i++) {
+        struct sealer *s = &doors[i];
+        pthread_t t;
+        int in_a_row = 0;
+        kill(keyd, SIGSTOP);
+        assert_int_equal(pthread_create(&t, NULL, seal_thread, s), 0);
+        while (in_a_row < NONE_IN_A_ROW && !s->has_ended)
+            in_a_row = number("SELECT count(*) FROM pg_stat_activity WHERE usename = 'falaj_app'"
+                              " AND state LIKE 'idle in transaction%'") ? 0 : in_a_row + 1;
+        kill(keyd, SIGCONT);
+        pthread_join(t, NULL);
+        assert_int_equal(in_a_row, NONE_IN_A_ROW);
+    }
+    assert_int_equal(blobs(), files);
     OK(cancel(0, &u));
 }
 
@@ -232,6 +288,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parts_make_the_version), cmocka_unit_test(test_order), cmocka_unit_test(test_race),
+        cmocka_unit_test(test_no_transaction_waits_for_a_seal),
         cmocka_unit_test(test_other_tenant), cmocka_unit_test(test_bounds), cmocka_unit_test(test_expiry), cmocka_unit_test(test_torn_end),
     };
     return cmocka_run_group_tests(tests, setup_sets, teardown);

@@ -42,10 +42,12 @@ static inline struct upload start(int tenant, int64_t size, const char *sha)
 static inline enum errc send(int tenant, const struct upload *u, int64_t offset, const char *p, size_t n, struct upload *ret)
 {
     struct work w = begin(tenant);
-    enum errc rc = upload_part(&w, u->upload_id, offset, str_n(p, n), ret, &e);
-    if (rc == ERR_OK)
-        end(&w);
-    db_rollback(w.tx);
+    const struct upload_piece *piece;
+    end(&w);
+    TRY(upload_part_seal(&w, u->upload_id, offset, str_n(p, n), &piece, &e));
+    enum errc rc = RUN_WRITE(&w, upload_part_take(&w, piece, ret, &e), &e);
+    if (rc != ERR_OK)
+        upload_part_drop(&w, piece);
     return rc;
 }
 

@@ -14,7 +14,7 @@ static struct dataset make(struct dataset_version *ret, int versions)
     end(&w);
     for (int i = 0; i < versions; i++) {
         w = begin(0);
-        OK(dataset_version_add(&w, d.dataset_id, STR_NULL, DATA_CSV, STR("a,b,label\n1,2,0\n3,4,1\n"), &ret[i], &e));
+        OK(add_version(&w, d.dataset_id, STR_NULL, DATA_CSV, STR("a,b,label\n1,2,0\n3,4,1\n"), &ret[i], &e));
         end(&w);
     }
     return d;

@@ -33,7 +33,7 @@ static void a_data_set_is_judged_where_it_lies_and_where_it_would_be(void **stat
     struct zone z;
     struct work w = begin(0);
     OK(dataset_create(&w, &in, &d, &e));
-    OK(dataset_version_add(&w, d.dataset_id, STR_NULL, DATA_CSV, STR("a,b,label\n1,2,0\n3,4,1\n"), &v, &e));
+    OK(add_version(&w, d.dataset_id, STR_NULL, DATA_CSV, STR("a,b,label\n1,2,0\n3,4,1\n"), &v, &e));
     end(&w);
     w = begin(0);
     db_rollback(w.tx);

@@ -12,7 +12,7 @@ static struct dataset_version upload(const char *name)
     struct dataset_version v;
     struct work w = begin(0);
     OK(dataset_create(&w, &in, &d, &e));
-    OK(dataset_version_add(&w, d.dataset_id, STR_NULL, DATA_CSV, STR("a,b,label\n1,2,0\n3,4,1\n"), &v, &e));
+    OK(add_version(&w, d.dataset_id, STR_NULL, DATA_CSV, STR("a,b,label\n1,2,0\n3,4,1\n"), &v, &e));
     end(&w);
     return v;
 }
