@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_gang_race.c - jobs on two machines while two leaders plan, three machines take, meet, start, end and give back, and the
- * reaper frees those whose member never came: no order of it breaks an invariant, and each job is done once. */
+/* test_gang_race.c - jobs on two machines while two leaders plan, each with what it keeps of waiting jobs, three machines take,
+ * meet, start, end and give back, and the reaper frees those whose member never came: no order of it breaks an invariant, and
+ * each job is done once. */
 #include "tests/db/scheduler/fixture.h"
 #include "scheduler/engine/lease_member.h"
+#include "scheduler/mirror/waiting.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -35,16 +37,19 @@ static int teardown(void **state)
 
 static void *plan_thread(void *arg)
 {
+    struct app own = f.scheduler;       /* a mirror is one thread's */
     (void)arg;
+    own.waiting = waiting_new();
     while (!is_over) {
         struct arena *a = arena_new(256 << 20);
         int64_t k = 0;
         bool more;
         struct err e = { 0 };
-        (void)!loop_plan_once(&f.scheduler, a, true, &k, &more, &e);
+        (void)!loop_plan_once(&own, a, true, &k, &more, &e);
         arena_free(a);
         usleep(2000);
     }
+    waiting_free(own.waiting);
     return NULL;
 }
 
