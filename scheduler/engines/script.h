@@ -4,7 +4,7 @@
  * FALAJ_TOKENS, FALAJ_NAMES: a join token and a machine's name for each part, between blanks, in the order of SLURM_PROCID.
  * FALAJ_MACHINES, FALAJ_WORKER, FALAJ_CONFIG, FALAJ_FOLDER, FALAJ_ZONE, FALAJ_POOL, FALAJ_SLOTS, FALAJ_GPUS, FALAJ_MEMORY,
  * FALAJ_IDLE_MS: as worker(8) has them. A part that an engine starts again ends at once: its token is used. The token is in a
- * file of mode 0600 before the worker starts, and in no environment any more; the folder goes when the worker has ended. */
+ * file of mode 0600 before the worker starts, which has it in no environment; the folder goes when the worker has ended. */
 #pragma once
 
 static const char engine_script[] =
