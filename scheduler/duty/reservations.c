@@ -7,6 +7,7 @@
 #include "core/table/schema.h"
 #include "scheduler/plan_apply.h"
 #include "scheduler/engine/reservation.h"
+#include "scheduler/engines/record.h"
 
 #define BY "'maintenance by rsv_' || replace("
 
@@ -55,7 +56,7 @@ static const struct stmt replace = { .name = "reservations_replace", .params = "
     "    SELECT r.reservation_id, r.zone, r.flavor, r.from_at, r.until_at, m.node_id AS lost_id" GONE ") x\n"
     "  CROSS JOIN LATERAL (\n"
     "    SELECT n.node_id, n.zone FROM node n\n"
-    "     WHERE n.zone = x.zone AND n.flavor = x.flavor AND n.state = 'READY' AND NOT EXISTS (\n"
+    "     WHERE n.zone = x.zone AND n.flavor = x.flavor AND n.state = 'READY' AND " NODE_STAYS " AND NOT EXISTS (\n"
     "       SELECT FROM reservation_machine y JOIN reservation w ON w.reservation_id = y.reservation_id\n"
     "        WHERE y.node_id = n.node_id AND w.from_at < x.until_at AND w.until_at > greatest(x.from_at, now()))\n"
     "     ORDER BY EXISTS (SELECT FROM machine_hold h WHERE h.node_id = n.node_id), n.node_id LIMIT 1) o\n"

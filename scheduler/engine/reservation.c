@@ -3,6 +3,7 @@
 #include "scheduler/engine/reservation.h"
 #include "core/db/tx.h"
 #include "core/redis/wake.h"
+#include "scheduler/engines/record.h"
 #include "scheduler/jobs/job.h"
 #include "scheduler/plan/reserved_fit.h"
 #include "tenants/access/principal.h"
@@ -62,8 +63,8 @@ static const struct stmt machines_named = { .name = "reservation_named", .params
     " WHERE name = ANY ($1) OR 'nod_' || replace(node_id::text, '-', '') = ANY ($1) ORDER BY node_id LIMIT $2" };
 static const struct stmt machines_alike = { .name = "reservation_alike", .params = "ssi", .row = &machine_schema,
     .card = CARD_MANY, .sql =
-    "SELECT " ROW_COLUMNS " FROM node\n"
-    " WHERE zone = $1 AND flavor = $2 AND state IN ('READY', 'DRAINING') ORDER BY node_id LIMIT $3" };
+    "SELECT " ROW_COLUMNS " FROM node n\n"
+    " WHERE zone = $1 AND flavor = $2 AND state IN ('READY', 'DRAINING') AND " NODE_STAYS " ORDER BY node_id LIMIT $3" };
 static const struct stmt windows_of = { .name = "reservation_windows", .params = "Uti", .row = &reserved_schema,
     .card = CARD_MANY, .sql =
     "SELECT m.node_id, (extract(epoch FROM r.from_at) * 1000000)::bigint AS from_us,\n"

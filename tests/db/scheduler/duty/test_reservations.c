@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_reservations.c - when a reservation begins, who may be sent away is, and machines for maintenance are drained until it has
  * ended or was removed; rows of tenants that are gone go. */
-#include "tests/db/scheduler/fixture.h"
+#include "tests/db/scheduler/engines/engine_kit.h"
 #include "core/db/run_tx.h"
 #include "scheduler/duty/reservations.h"
 #include "scheduler/evict.h"
@@ -174,6 +174,15 @@ static void what_was_lost_is_replaced(void **state)
     leader_looks();
     assert_int_equal(has("w1"), 1);
     assert_int_equal(fixture_count(&f, "SELECT count(*) FROM reservation_machine"), 1);
+    fixture_exec(&f, "UPDATE node SET state = 'READY', pool = 'lent' WHERE name = 'w3'");
+    (void)kit_engine(&f, "lent", 2);
+    fails("w1", "1 hour");
+    leader_looks();
+    assert_int_equal(has("w3"), 0);             /* it is an engine's, here for one lease */
+    fixture_exec(&f, "DELETE FROM engine");
+    leader_looks();
+    assert_int_equal(has("w3"), 1);
+    fixture_exec(&f, "UPDATE node SET pool = 'default'");
 }
 
 /* What a prediction is told of a machine's windows has an end. */
