@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "core/base/assert.h"
+#include "core/base/library.h"
 
 struct base {                                           /* OrtApiBase */
     const void *const *(*api)(uint32_t version);
@@ -29,11 +30,8 @@ static enum errc read_table(struct ort *o, const char *path, struct err *e)
     const struct base *(*get)(void) = NULL;
     if (setenv("ORT_DISABLE_TELEMETRY", "1", 1) != 0)
         return FAIL(e, UNAVAILABLE, "ONNX Runtime's telemetry cannot be switched off");
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-        const char *why = dlerror();
-        return FAIL(e, UNAVAILABLE, "ONNX Runtime cannot be opened: %.*s", ORT_TEXT_MAX, why ? why : "no reason is told");
-    }
+    void *library;
+    TRY(library_open(path, "ONNX Runtime", &library, e));
     void *symbol = dlsym(library, "OrtGetApiBase");
     memcpy(&get, &symbol, sizeof get);
     const struct base *base = get ? get() : NULL;
