@@ -229,6 +229,8 @@ static const struct way {
     GIVES_NOTHING("node_quarantine", ACCOUNT, "takes away"),
     GIVES_NOTHING("node_release", THING, "a machine that was enrolled"),
     GIVES_NOTHING("node_flavor", THING, "a word about a machine"),
+    GIVES_NOTHING("engine_create", THING, "lends machines, which act on their own leases only; roles are not in it"),
+    GIVES_NOTHING("engine_enable", THING, "an engine that was added"),
     GIVES_NOTHING("lease_certificate", MACHINE, "a name to serve the machine's own lease by"),
     GIVES_NOTHING("lease_keys", MACHINE, "keys of the machine's own lease, sealed to it"),
     GIVES_NOTHING("lease_checkpoint_new", MACHINE, "a place for a checkpoint of the machine's own lease"),
