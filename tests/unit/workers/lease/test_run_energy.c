@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "../agent/cards_kit.h"
+#include "workers/lease/executor_int.h"
 #include "workers/lease/frame.h"
 
 static char dir[64];                        /* named by the test's process, the parent of the lease's child */
@@ -137,6 +139,43 @@ static void test_a_training_asks_by_itself(void **st)
     }
 }
 
+/* One machine of several whose processors are not measured, and its cards are: its next word has them. */
+static void test_cards_are_told_without_processors(void **st)
+{
+    struct fixture f;
+    char path[128], stat_path[128];
+    struct cards *cards;
+    struct err e = { 0 };
+    CLEANUP(buf_releasep) struct buf report = BUF((size_t)4 << 20);
+    struct lease_grant g = kit_grant(1, "train", "{}");
+    (void)st;
+    setup(&f, "1g");
+    make_files();
+    kit_cards("GPU-a|NVIDIA H100 80GB HBM3|85520809984|0|40|0|0\n");
+    snprintf(path, sizeof path, "%s/joules", dir);
+    snprintf(stat_path, sizeof stat_path, "%s/stat", dir);
+    setenv("FAKE_NVML_ENERGY", path, 1);
+    put("joules", "5000");
+    if (cards_new(FAKE_NVML_PATH, &cards, &e) != ERR_OK)
+        fail_msg("%s", e.msg);
+    f.env.energy = energy_new("", stat_path, cards);
+    g.nodes = 2;
+    g.rank = 1;
+    struct held *h = book_add(f.book, &g, true);
+    struct run r = { .env = &f.env, .g = held_grant(h), .held = h, .pid = getpid() };
+    energy_begin(f.env.energy, &r.energy, 1, 1000, 0);
+    put("joules", "9000");
+    run_look_at_energy(&r, 2 * ENERGY_LOOK_US);
+    kit_report(f.book, &report);
+    assert_non_null(strstr(report.ptr, "\"gpu_mj\":4000"));
+    assert_null(strstr(report.ptr, "cpu_mj"));
+    held_unref(h);
+    energy_free(f.env.energy);
+    cards_free(cards);
+    kit_no_cards();
+    teardown(&f);
+}
+
 static int drop_files(void **st)
 {
     char command[128];
@@ -151,7 +190,7 @@ int main(int argc, char **argv)
         return asking_child();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_child_is_told_its_share), cmocka_unit_test(test_a_child_of_programs_may_not_ask),
-        cmocka_unit_test(test_a_training_asks_by_itself),
+        cmocka_unit_test(test_a_training_asks_by_itself), cmocka_unit_test(test_cards_are_told_without_processors),
     };
     return cmocka_run_group_tests(tests, NULL, drop_files);
 }
