@@ -259,7 +259,7 @@ static void test_too_small_a_card(void **st)
     emu_set_memory(4096);
     assert_int_equal(train_run(a, &job, NULL, &r, &e), ERR_LIMIT);
     emu_set_memory(0);
-    assert_non_null(strstr(e.msg, "no memory for"));
+    assert_non_null(strstr(e.msg, "does not fit in"));
     assert_int_equal(emu_memory_used(), 0);
 }
 
