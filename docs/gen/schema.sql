@@ -5094,6 +5094,10 @@ ALTER TABLE public.job ENABLE ALWAYS TRIGGER audit_shadow;
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.job_array FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.job_array ENABLE ALWAYS TRIGGER audit_shadow;
 
+-- Name: job_change audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.job_change FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.job_change ENABLE ALWAYS TRIGGER audit_shadow;
+
 -- Name: job_dependency audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.job_dependency FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.job_dependency ENABLE ALWAYS TRIGGER audit_shadow;
@@ -5525,6 +5529,10 @@ ALTER TABLE public.job ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 -- Name: job_array audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.job_array FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.job_array ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
+-- Name: job_change audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.job_change FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.job_change ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
 -- Name: job_dependency audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.job_dependency FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
