@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 enum { LIST_ARENA = 8 << 20, LOOK_US = 1000000, PURGE_US = 600000000 };
-static const size_t TURN_ARENA = (size_t)1 << 30;          /* a list of ENGINE_ANSWER_MAX bytes, read */
+static const size_t TURN_ARENA = (size_t)1 << 30;          /* a list of ENGINE_LIST_MAX bytes, read */
 
 struct place {
     struct engine_keeper *of;

@@ -15,8 +15,10 @@
 #include "core/base/id.h"
 #include "core/base/str.h"
 
-enum { ENGINE_CALL_MS = 5000, ENGINE_ANSWER_MAX = 64 << 20, ENGINE_NAME_TEXT = 64, ENGINE_WORD_MAX = 64, ENGINE_MACHINES = 64,
-       ENGINE_VARIABLES = 24 };
+/* Bytes of an answer about all objects and of one about one; a turn has many of the latter. Values: of any answer, because one
+ * of two bytes costs two hundred once it is read. */
+enum { ENGINE_CALL_MS = 5000, ENGINE_LIST_MAX = 64 << 20, ENGINE_ONE_MAX = 256 << 10, ENGINE_VALUES_MAX = 4 << 20,
+       ENGINE_NAME_TEXT = 64, ENGINE_WORD_MAX = 64, ENGINE_MACHINES = 64, ENGINE_VARIABLES = 24 };
 
 /* What an engine's own words come to. */
 enum engine_state {

@@ -7,8 +7,8 @@
 
 enum { CONNECT_MS = 2000, BODY_MAX = 256 << 10 };
 
-static enum errc call(const struct engine_call *c, const char *method, struct str path, struct str body, struct http_result *ret,
-                      struct err *e)
+static enum errc call(const struct engine_call *c, const char *method, struct str path, struct str body, size_t most,
+                      struct http_result *ret, struct err *e)
 {
     const bool is_unix = str_starts(c->address, "unix:");
     const struct http_client_options o = {
@@ -25,14 +25,14 @@ static enum errc call(const struct engine_call *c, const char *method, struct st
     if (!client)
         return e->code;
     const struct http_call h = { .method = method, .path = str_z(c->arena, path), .headers = headers, .body = body,
-                                 .response_max = ENGINE_ANSWER_MAX, .is_unwanted = c->is_unwanted, .unwanted_ctx = c->ctx };
+                                 .response_max = most, .is_unwanted = c->is_unwanted, .unwanted_ctx = c->ctx };
     return http_client_call(client, c->arena, &h, ret, e);
 }
 
 static enum errc health(const struct engine_call *c, struct err *e)
 {
     struct http_result r;
-    TRY(call(c, "GET", STR(SLURM_PATH "/ping"), STR_NULL, &r, e));
+    TRY(call(c, "GET", STR(SLURM_PATH "/ping"), STR_NULL, ENGINE_ONE_MAX, &r, e));
     return slurm_read_ping(c->arena, r.status, r.body, e);
 }
 
@@ -43,7 +43,7 @@ static enum errc submit(const struct engine_call *c, const struct engine_ask *as
     slurm_submit_body(ask, &body);
     if (body.overflow)
         return FAIL(e, INVALID, "the job for Slurm is longer than %d bytes", BODY_MAX);
-    TRY(call(c, "POST", STR(SLURM_PATH "/job/submit"), buf_str(&body), &r, e));
+    TRY(call(c, "POST", STR(SLURM_PATH "/job/submit"), buf_str(&body), ENGINE_ONE_MAX, &r, e));
     return slurm_read_submit(c->arena, r.status, r.body, ret_id, e);
 }
 
@@ -56,7 +56,7 @@ static enum errc look(const struct engine_call *c, struct str id, struct engine_
 {
     struct http_result r;
     struct slice rows;
-    TRY(call(c, "GET", path_of(c, id), STR_NULL, &r, e));
+    TRY(call(c, "GET", path_of(c, id), STR_NULL, ENGINE_ONE_MAX, &r, e));
     TRY(slurm_read_jobs(c->arena, r.status, r.body, &rows, e));
     *ret_found = rows.n > 0;
     if (rows.n)
@@ -67,14 +67,14 @@ static enum errc look(const struct engine_call *c, struct str id, struct engine_
 static enum errc list(const struct engine_call *c, struct slice *ret, struct err *e)
 {
     struct http_result r;
-    TRY(call(c, "GET", STR(SLURM_PATH "/jobs"), STR_NULL, &r, e));
+    TRY(call(c, "GET", STR(SLURM_PATH "/jobs"), STR_NULL, ENGINE_LIST_MAX, &r, e));
     return slurm_read_jobs(c->arena, r.status, r.body, ret, e);
 }
 
 static enum errc cancel(const struct engine_call *c, struct str id, struct err *e)
 {
     struct http_result r;
-    TRY(call(c, "DELETE", path_of(c, id), STR_NULL, &r, e));
+    TRY(call(c, "DELETE", path_of(c, id), STR_NULL, ENGINE_ONE_MAX, &r, e));
     return slurm_read_plain(c->arena, r.status, r.body, e);
 }
 

@@ -77,10 +77,21 @@ static enum errc first_error(struct arena *a, const struct jval *doc, int64_t *r
     return FAIL(e, UPSTREAM, "slurmrestd answered: %.*s (%lld)", STR_ARG(word), (long long)*ret_number);
 }
 
+/* At least as many as it has: marks within strings count, too. */
+static size_t values_most(struct str body)
+{
+    size_t n = 1;
+    for (size_t i = 0; i < body.len; i++)
+        n += body.ptr[i] == ',' || body.ptr[i] == ':' || body.ptr[i] == '[' || body.ptr[i] == '{';
+    return n;
+}
+
 static enum errc read_doc(struct arena *a, int status, struct str body, const struct jval **ret, struct err *e)
 {
     if (status == 401 || status == 403)
         return FAIL(e, UPSTREAM, "slurmrestd answered %d: the credential or the account is not taken", status);
+    if (values_most(body) > ENGINE_VALUES_MAX)
+        return FAIL(e, UPSTREAM, "slurmrestd's answer has more than %d values", ENGINE_VALUES_MAX);
     if (jval_parse(a, body, JSON_DEPTH, ret, NULL) != ERR_OK || jval_type(*ret) != JT_OBJECT)
         return FAIL(e, UPSTREAM, "slurmrestd answered %d without a JSON object", status);
     return ERR_OK;
