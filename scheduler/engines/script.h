@@ -3,8 +3,13 @@
  *
  * FALAJ_TOKENS, FALAJ_NAMES: a join token and a machine's name for each part, between blanks, in the order of SLURM_PROCID.
  * FALAJ_MACHINES, FALAJ_WORKER, FALAJ_CONFIG, FALAJ_FOLDER, FALAJ_ZONE, FALAJ_POOL, FALAJ_SLOTS, FALAJ_GPUS, FALAJ_MEMORY,
- * FALAJ_IDLE_MS: as worker(8) has them. A part that an engine starts again ends at once: its token is used. The token is in a
- * file of mode 0600 before the worker starts, which has it in no environment; the folder goes when the worker has ended. */
+ * FALAJ_IDLE_MS: as worker(8) has them. A part that an engine starts again ends at once: its token is used. The folder goes when
+ * the worker has ended.
+ * Who sees a token: the script takes it out of its variables and gives it to the worker in a file of mode 0600, so nothing that
+ * it starts later inherits it. The block of environment that the kernel keeps for the script (/proc/PID/environ), for srun and
+ * for Slurm's step daemon shows it to root and to the account as long as they run, that is the whole lease, and each part of a
+ * gang has all parts' tokens. What protects it is that it is good once: when the worker has enrolled it opens nothing any more,
+ * and before that whoever reads it can be that one machine. */
 #pragma once
 
 static const char engine_script[] =
