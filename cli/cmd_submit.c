@@ -68,12 +68,20 @@ static int add_retry(struct cli *c, struct buf *b)
     return CLI_OK;
 }
 
-/* --nodes N, as a member of the request. */
+/* --nodes N or --nodes MIN-MAX, as a member of the request. */
 static int add_nodes(struct cli *c, struct buf *b)
 {
-    struct str body;
+    struct str body, min, max;
     if (!cli_has(c, "nodes"))
         return CLI_OK;
+    if (str_cut(str_c(cli_flag(c, "nodes")), '-', &min, &max)) {
+        int64_t least, most;
+        if (!str_to_i64(min, 0, INT32_MAX, &least) || !str_to_i64(max, 0, INT32_MAX, &most))
+            return cli_fail(c, CLI_USAGE, "--nodes 2, or --nodes 1-4", "--nodes is a number or a range, not %s",
+                            cli_flag(c, "nodes"));
+        buf_printf(b, ",\"nodes\":{\"min\":%ld,\"max\":%ld}", (long)least, (long)most);
+        return CLI_OK;
+    }
     int rc = rest_body(c, "#min=nodes #max=nodes", &body);
     if (rc != CLI_OK)
         return rc;

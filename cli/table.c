@@ -192,7 +192,7 @@ const struct command command_table[] = {
             { "spec", 0, "JSON", "The whole spec as a JSON object, or @FILE, instead of the flags above", NULL },
                 { "zone", 0, "CODE", "Run in this zone only", NULL },
             { "pool", 0, "POOL", "Run in this pool of machines", NULL }, { "slots", 0, "N", "Slots wanted", NULL },
-            { "nodes", 0, "N", "Machines at once, each with all that is asked of one (train, run)", NULL },
+            { "nodes", 0, "N|MIN-MAX", "Machines at once, each with all that is asked of one (train, run)", NULL },
                 { "gpus", 0, "N", "GPUs wanted", NULL },
             JOB_SIZE_FLAGS, { "priority", 0, "N", "Higher goes first", NULL }, { "max-attempts", 0, "N", "Times to try", NULL },
             { "retry", 0, "CAUSES", "Failures to try again: machine,memory,timeout,program,output", NULL },

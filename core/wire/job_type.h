@@ -14,7 +14,8 @@ enum job_kind {
     JOB_KIND_COUNT
 };
 
-enum job_trait { JT_SUBMIT = 1, JT_STAYS = 2, JT_LISTENS = 4, JT_PROGRAMS = 8, JT_REPORTS = 16, JT_GANGS = 32 };
+enum job_trait { JT_SUBMIT = 1, JT_STAYS = 2, JT_LISTENS = 4, JT_PROGRAMS = 8, JT_REPORTS = 16, JT_GANGS = 32,
+                 JT_ELASTIC = 64 };
 #define JOB_REPORT "report"               /* name of the output of JT_REPORTS */
 
 struct job_type {

@@ -419,6 +419,13 @@ CREATE FUNCTION public.job_array_ids(tenants uuid[], jobs uuid[]) RETURNS TABLE(
     -- the body: migrations
 ALTER FUNCTION public.job_array_ids(tenants uuid[], jobs uuid[]) OWNER TO falaj_system;
 
+-- Name: job_bounds_put(uuid[], uuid[], bigint[], bigint[]); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.job_bounds_put(tenants uuid[], jobs uuid[], nodess bigint[], mosts bigint[]) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.job_bounds_put(tenants uuid[], jobs uuid[], nodess bigint[], mosts bigint[]) OWNER TO falaj_system;
+
 -- Name: job_cancel_told(); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.job_cancel_told() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
@@ -604,6 +611,7 @@ END) STORED,
     suspend_requested boolean DEFAULT false NOT NULL,
     nodes bigint DEFAULT 1 NOT NULL,
     ready_xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    nodes_max bigint DEFAULT 1 NOT NULL,
     CONSTRAINT job_state_check CHECK (
 CASE
     WHEN (finished_at IS NULL) THEN ((queued = (state = 'PENDING'::text)) AND (state = ANY ('{PENDING,ADMITTED,RUNNING,STARTING,HELD,PREEMPTING,COMPLETING,SUSPENDED}'::text[])))
@@ -633,10 +641,13 @@ COMMENT ON COLUMN public.job.retry IS '{max, on, backoff_s} (scheduler/jobs/retr
 COMMENT ON COLUMN public.job.suspend_requested IS 'It becomes SUSPENDED when its machine has ended it';
 
 -- Name: COLUMN job.nodes; Type: COMMENT; Schema: public; Owner: falaj_owner
-COMMENT ON COLUMN public.job.nodes IS 'Machines that it runs on at once, each with its slots, GPUs and memory';
+COMMENT ON COLUMN public.job.nodes IS 'Machines that it runs on at once, each with its slots, GPUs and memory; at least';
 
 -- Name: COLUMN job.ready_xid; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON COLUMN public.job.ready_xid IS 'The transaction that stored it; 0: before that was kept';
+
+-- Name: COLUMN job.nodes_max; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.job.nodes_max IS 'It takes more where they are free, up to so many; not above nodes: always nodes';
 
 -- Name: job_rows(uuid[], uuid[]); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.job_rows(tenants uuid[], jobs uuid[]) RETURNS SETOF public.job
@@ -894,7 +905,7 @@ CREATE FUNCTION public.queue_declared(most bigint) RETURNS TABLE(tenant_id uuid,
 ALTER FUNCTION public.queue_declared(most bigint) OWNER TO falaj_system;
 
 -- Name: queue_jobs(bigint, interval); Type: FUNCTION; Schema: public; Owner: falaj_system
-CREATE FUNCTION public.queue_jobs(most bigint, until interval) RETURNS TABLE(is_live boolean, is_own boolean, tenant_id uuid, job_id uuid, name text, machine uuid, zone text, pool text, kind text, data_class text, queue text, project_id uuid, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint, gpu_milli bigint, gpu_models text, class text, class_value bigint, priority bigint, shape bigint, depth bigint, submitted_at timestamp with time zone, ready_at timestamp with time zone, begun_at timestamp with time zone, devices bigint, stays boolean, max_runtime_s bigint, runs text, zones text, needs text, may_leave boolean, grace_s bigint, min_runtime_s bigint, preempted bigint, saved_at timestamp with time zone, leaves_at timestamp with time zone, leaves_for uuid, nodes bigint)
+CREATE FUNCTION public.queue_jobs(most bigint, until interval) RETURNS TABLE(is_live boolean, is_own boolean, tenant_id uuid, job_id uuid, name text, machine uuid, zone text, pool text, kind text, data_class text, queue text, project_id uuid, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint, gpu_milli bigint, gpu_models text, class text, class_value bigint, priority bigint, shape bigint, depth bigint, submitted_at timestamp with time zone, ready_at timestamp with time zone, begun_at timestamp with time zone, devices bigint, stays boolean, max_runtime_s bigint, runs text, zones text, needs text, may_leave boolean, grace_s bigint, min_runtime_s bigint, preempted bigint, saved_at timestamp with time zone, leaves_at timestamp with time zone, leaves_for uuid, nodes bigint, nodes_max bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     -- the body: migrations
@@ -5794,7 +5805,7 @@ ALTER TABLE public.job ENABLE ALWAYS TRIGGER job_fixed;
 CREATE TRIGGER job_removed AFTER DELETE ON public.job FOR EACH ROW WHEN (old.queued) EXECUTE FUNCTION public.job_changed();
 
 -- Name: job job_reshape; Type: TRIGGER; Schema: public; Owner: falaj_owner
-CREATE TRIGGER job_reshape AFTER UPDATE OF project_id, queue, kind, data_class, zone, pool, slots, gpus, class, cpu_milli, memory_bytes, gpu_milli, gpu_models, nodes ON public.job FOR EACH ROW EXECUTE FUNCTION public.job_shape_keep();
+CREATE TRIGGER job_reshape AFTER UPDATE OF project_id, queue, kind, data_class, zone, pool, slots, gpus, class, cpu_milli, memory_bytes, gpu_milli, gpu_models, nodes, nodes_max ON public.job FOR EACH ROW EXECUTE FUNCTION public.job_shape_keep();
 ALTER TABLE public.job ENABLE ALWAYS TRIGGER job_reshape;
 
 -- Name: job job_shape; Type: TRIGGER; Schema: public; Owner: falaj_owner
@@ -7561,6 +7572,11 @@ GRANT ALL ON FUNCTION public.job_ahead(t uuid, id uuid, in_class text, in_priori
 -- Name: FUNCTION job_array_ids(tenants uuid[], jobs uuid[]); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.job_array_ids(tenants uuid[], jobs uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.job_array_ids(tenants uuid[], jobs uuid[]) TO falaj_app;
+
+-- Name: FUNCTION job_bounds_put(tenants uuid[], jobs uuid[], nodess bigint[], mosts bigint[]); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.job_bounds_put(tenants uuid[], jobs uuid[], nodess bigint[], mosts bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.job_bounds_put(tenants uuid[], jobs uuid[], nodess bigint[], mosts bigint[]) TO falaj_app;
+GRANT ALL ON FUNCTION public.job_bounds_put(tenants uuid[], jobs uuid[], nodess bigint[], mosts bigint[]) TO falaj_scheduler;
 
 -- Name: FUNCTION job_cancel_told(); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.job_cancel_told() FROM PUBLIC;

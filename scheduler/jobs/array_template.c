@@ -16,7 +16,7 @@ struct array_template {
     int kind;
     struct json spec, retry;
     struct str name, zone, pool, data_class, queue, gpu_models, cls;
-    int64_t slots, gpus, priority, max_attempts, max_runtime_s, cpu_milli, memory_bytes, gpu_milli, nodes;
+    int64_t slots, gpus, priority, max_attempts, max_runtime_s, cpu_milli, memory_bytes, gpu_milli, nodes, nodes_max;
     int64_t begin_us, deadline_us;      /* as they were asked for, to the microsecond */
     struct slice inputs, dependencies;
 };
@@ -34,6 +34,7 @@ SCHEMA_OF(array_template, "What a task of an array becomes",
     FIELD(array_template, max_runtime_s, 0, .dflt = "86400", .doc = "Seconds of an attempt"),
     FIELD(array_template, cpu_milli, 0, .doc = "Processor"), FIELD(array_template, memory_bytes, 0, .doc = "Memory"),
     FIELD(array_template, nodes, 0, .dflt = "1", .doc = "Machines at once"),
+    FIELD(array_template, nodes_max, 0, .dflt = "1", .doc = "At most so many"),
     FIELD(array_template, gpu_milli, 0, .doc = "Share of a GPU"), FIELD(array_template, begin_us, 0, .doc = "Not before"),
     FIELD(array_template, deadline_us, 0, .doc = "Started until"),
     FIELD_LIST(array_template, inputs, &template_input_schema, 0, .max = INPUTS_MAX, .doc = "What it reads"),
@@ -53,7 +54,7 @@ struct str array_template_text(const struct job_submission *s, struct arena *a)
             .gpus = j->gpus,
         .priority = j->priority, .max_attempts = j->max_attempts, .max_runtime_s = j->max_runtime_s, .cpu_milli = j->cpu_milli,
         .memory_bytes = j->memory_bytes, .gpu_milli = j->gpu_milli,
-        .nodes = j->nodes, .begin_us = j->begin_at.us, .deadline_us = j->deadline_at.us,
+        .nodes = j->nodes, .nodes_max = j->nodes_max, .begin_us = j->begin_at.us, .deadline_us = j->deadline_at.us,
         .inputs = { inputs, s->inputs.n }, .dependencies = s->dependencies };
     json_encode(&array_template_schema, &t, &b);
     return str_dup(a, buf_str(&b));
@@ -73,7 +74,8 @@ enum errc array_template_read(struct str text, struct arena *a, struct job_submi
                  .pool = t.pool, .data_class = t.data_class, .queue = t.queue, .gpu_models = t.gpu_models, .cls = t.cls,
                  .slots = t.slots, .gpus = t.gpus, .priority = t.priority, .max_attempts = t.max_attempts,
                  .max_runtime_s = t.max_runtime_s, .cpu_milli = t.cpu_milli, .memory_bytes = t.memory_bytes,
-                 .gpu_milli = t.gpu_milli, .nodes = t.nodes, .begin_at = { t.begin_us }, .deadline_at = { t.deadline_us } },
+                 .gpu_milli = t.gpu_milli, .nodes = t.nodes, .nodes_max = t.nodes_max,
+                 .begin_at = { t.begin_us }, .deadline_at = { t.deadline_us } },
         .kind_name = str_c(job_kind_names[t.kind]), .inputs = { inputs, t.inputs.n }, .dependencies = t.dependencies };
     return ERR_OK;
 }

@@ -127,7 +127,7 @@ static void tell_start(const struct board *b, const struct ahead *x, const struc
     const struct snap_node *n = &b->in.base.nodes.items[s->machine];
     const struct board_tag *tag = board_tag(b, s->job);
     *ret = (struct clock_job){ .job_id = tag->job_id, .name = tag->name, .zone = n->zone, .pool = n->pool, .flavor = n->flavor,
-        .slots = j->slots, .gpus = j->gpus, .nodes = snap_job_nodes(j), .at.us = s->at_us,
+        .slots = j->slots, .gpus = j->gpus, .nodes = s->nodes, .at.us = s->at_us,
         .basis = tag->is_measured ? STR("measured") : STR("limit"),
         .makes_room = s->is_made };
     if (s->job < b->in.base.jobs.n) {

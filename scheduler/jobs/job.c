@@ -50,7 +50,7 @@ SCHEMA_EXTERN(job_create, "A job to submit",
     FIELD(job_create, max_attempts, 0, .min = 1, .max = 100, .dflt = "3", .doc = "Times it may be tried when machines fail"),
     FIELD_SUB(job_create, nodes, &job_nodes_schema, 0,
               .doc = "Machines that it runs on at once, each with all that is asked of one; absent: one. For jobs of the kinds "
-                     "train and run"),
+                     "train and run; of min up to max, as many as are free, for train alone"),
     FIELD_SUB(job_create, retry, &retry_schema, 0, 
               .doc = "Failures that are followed by another attempt; absent: of machines alone"),
     FIELD(job_create, max_runtime_seconds, 0, .min = 1, .max = 2592000, .dflt = "86400", .doc = "Seconds one attempt may run"));
@@ -130,7 +130,7 @@ enum errc job_check(const struct job_create *in, const struct principal *p, stru
         .max_runtime_s = in->max_runtime_seconds, .retry = { retry_text(&in->retry, a) },
         .version = 1, .created_by = p->user_id, .submitted_at = { now_us },
     };
-    TRY(job_nodes_check(&in->nodes, in->kind, &ret->nodes, e));
+    TRY(job_nodes_check(&in->nodes, in->kind, &ret->nodes, &ret->nodes_max, e));
     TRY(check_times(in, now_us, ret, e));
     return check_size(in, ret, e);
 }

@@ -31,6 +31,7 @@ struct job {
     int64_t gpu_milli;              /* of one GPU; 1000: whole ones */
     struct str gpu_models, cls;     /* models between commas, empty: any; cls: priority class */
     int64_t nodes;                  /* machines at once, each with all of the above; 0 before it is stored: one */
+    int64_t nodes_max;              /* it takes up to so many where they are free; not above nodes: always nodes */
     int64_t requeue_count, fence, version;
     bool cancel_requested, suspend_requested;
     struct json retry;              /* retry.h; absent: it says nothing */
@@ -39,6 +40,7 @@ struct job {
     struct timestamp submitted_at, started_at, finished_at;
     struct timestamp begin_at, deadline_at;     /* 0: at once, none */
 };
+static inline int64_t job_nodes_most(const struct job *j) { return j->nodes_max > j->nodes ? j->nodes_max : j->nodes; }
 extern const struct schema job_schema;
 
 /* What a caller sends. */

@@ -36,24 +36,26 @@ static enum errc check_family(const struct train_job *t, int64_t inputs, struct 
 /* Of a job on several machines each is one rank, as threads of one lease are (ranks), over TLS. */
 static enum errc check_nodes(const struct job *j, const struct train_job *t, struct err *e)
 {
-    if (j->nodes < 2)
+    const long nodes = (long)job_nodes_most(j);
+    if (nodes < 2)
         return ERR_OK;
     if (t->family == TRAIN_GBDT)
         return FAIL_AT(e, UNPROCESSABLE, "/nodes", "gbdt grows its trees on one machine; mlp, cnn and gpt share steps among "
                        "several");
-    if (j->nodes & (j->nodes - 1))
+    if (nodes & (nodes - 1))
         return FAIL_AT(e, UNPROCESSABLE, "/nodes", "A training runs on 1, 2, 4 or 8 machines (a power of two); %ld were "
-                       "asked for",
-                       (long)j->nodes);
-    if (t->tensor_ranks > 1 && t->tensor_ranks != j->nodes)
+                       "asked for", nodes);
+    if (t->tensor_ranks > 1 && nodes > j->nodes)
+        return FAIL_AT(e, UNPROCESSABLE, "/nodes/max", "Ranks that share layers stay as many to the end: with tensor_ranks min "
+                       "and max are equal, and %ld and %ld were given", (long)j->nodes, nodes);
+    if (t->tensor_ranks > 1 && t->tensor_ranks != nodes)
         return FAIL_AT(e, UNPROCESSABLE, "/spec/tensor_ranks", "Each machine is one rank: with %ld machines tensor_ranks is 1 "
-                       "(they share batches) or %ld (they share layers); %ld were asked for", (long)j->nodes, (long)j->nodes,
+                       "(they share batches) or %ld (they share layers); %ld were asked for", nodes, nodes,
                        (long)t->tensor_ranks);
-    if (t->tensor_ranks <= 1 && t->accumulate % j->nodes)
+    if (t->tensor_ranks <= 1 && t->accumulate % nodes)
         return FAIL_AT(e, UNPROCESSABLE, "/spec/accumulate", "%ld machines share the batches of a step, so they must divide "
                        "accumulate, which is %ld. batch_size / %ld with accumulate %ld makes a step of as many rows",
-                       (long)j->nodes,
-                       (long)t->accumulate, (long)j->nodes, (long)(t->accumulate * j->nodes));
+                       nodes, (long)t->accumulate, nodes, (long)t->accumulate * nodes);
     if (j->gpus)
         return FAIL_AT(e, UNPROCESSABLE, "/gpus", "A training on several machines computes on their processors: leave gpus out, "
                        "or nodes");
@@ -72,7 +74,7 @@ static enum errc check_machine(const struct job *j, const struct train_job *t, s
                        "gpus and, to be faster, for more slots", (long)j->gpus);
     int64_t ranks = t->tensor_ranks > 1 ? t->tensor_ranks : t->ranks;
     const char *member = t->tensor_ranks > 1 ? "/spec/tensor_ranks" : "/spec/ranks";
-    if (j->nodes > 1)
+    if (job_nodes_most(j) > 1)
         return ERR_OK;                  /* one rank on each machine */
     if (j->gpus && ranks > j->gpus)
         return FAIL_AT(e, UNPROCESSABLE, member, "Each rank has a GPU of its own: %ld ranks and %ld GPU(s). Ask for as many "

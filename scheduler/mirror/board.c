@@ -68,7 +68,7 @@ struct job_row {
     bool may_leave;
     int64_t grace_s, min_runtime_s, preempted;
     struct uuid leaves_for;
-    int64_t nodes;
+    int64_t nodes, nodes_max;
 };
 SCHEMA_OF(job_row, "A job that runs or waits, under aliases where it is another's", FIELD(job_row, is_live, 0, .doc = "It runs"),
     FIELD(job_row, is_own, 0, .doc = "The caller may see it"), FIELD(job_row, stays, 0, .doc = "It has no end of its own"),
@@ -92,13 +92,13 @@ SCHEMA_OF(job_row, "A job that runs or waits, under aliases where it is another'
     FIELD(job_row, preempted, 0, .doc = "How often it went"), FIELD(job_row, saved_at, 0, .doc = "Its last checkpoint"),
     FIELD(job_row, leaves_at, 0, .doc = "It has been told to go by then"),
     FIELD(job_row, leaves_for, 0, .doc = "For this job, or an alias"),
-    FIELD(job_row, nodes, 0, .doc = "Machines at once"));
+    FIELD(job_row, nodes, 0, .doc = "Machines at once"), FIELD(job_row, nodes_max, 0, .doc = "At most"));
 static const struct stmt queue_jobs = { .name = "queue_jobs", .params = "ii", .row = &job_row_schema, .card = CARD_MANY, .sql =
     "SELECT is_live, is_own, stays, tenant_id, job_id, machine, project_id, name, zone, pool, kind, data_class, queue, "
         "gpu_models,\n"
     "       class, runs, zones, slots, gpus, cpu_milli, memory_bytes, gpu_milli, class_value, priority, shape, depth, devices,\n"
     "       max_runtime_s, submitted_at, ready_at, begun_at, needs, may_leave, grace_s, min_runtime_s, preempted, saved_at,\n"
-    "       leaves_at, leaves_for, nodes\n"
+    "       leaves_at, leaves_for, nodes, nodes_max\n"
     "  FROM queue_jobs($1, $2 * interval '1 second')" };
 const struct stmt *const board_stmts[] = { &queue_machines, &queue_reserved, &queue_tenants, &queue_rules, &queue_declared,
     &queue_jobs, NULL };
@@ -184,7 +184,7 @@ static struct snap_job snap_of(const struct job_row *r, int64_t tenant)
         .data_class = r->data_class, .slots = r->slots, .gpus = r->gpus,
         .priority = r->priority, .cpu_milli = r->cpu_milli, .memory_bytes = r->memory_bytes, .gpu_milli = r->gpu_milli,
         .cls = r->cls, .class_value = r->class_value, .gpu_models = r->gpu_models, .shape = r->shape, .depth = r->depth,
-        .submitted_at = r->submitted_at, .tenant = tenant, .nodes = r->nodes,
+        .submitted_at = r->submitted_at, .tenant = tenant, .nodes = r->nodes, .nodes_max = r->nodes_max,
         .max_runtime_s = job_bound_s(r->kind, r->max_runtime_s) };
 }
 

@@ -58,7 +58,7 @@ bool waiting_wish_same(const struct wish *w, const struct snap_job *j)
            uuid_eq(x->project_id, j->project_id) && str_eq(x->kind, j->kind) && str_eq(x->data_class, j->data_class) &&
            str_eq(x->cls, j->cls) && str_eq(x->gpu_models, j->gpu_models) && x->slots == j->slots && x->gpus == j->gpus &&
            x->cpu_milli == j->cpu_milli && x->memory_bytes == j->memory_bytes && x->gpu_milli == j->gpu_milli &&
-           x->nodes == j->nodes;
+           x->nodes == j->nodes && x->nodes_max == j->nodes_max;
 }
 
 static char *put(char *at, struct str *s)
@@ -77,8 +77,8 @@ static struct wish *wish_new(struct waiters *m, struct group *g, const struct sn
     struct snap_job k = { .tenant_id = j->tenant_id, .zone = j->zone, .pool = j->pool, .queue = j->queue,
                           .project_id = j->project_id, .kind = j->kind, .data_class = j->data_class, .slots = j->slots,
                           .gpus = j->gpus, .cpu_milli = j->cpu_milli, .memory_bytes = j->memory_bytes,
-                          .gpu_milli = j->gpu_milli, .nodes = j->nodes, .cls = j->cls, .gpu_models = j->gpu_models,
-                          .shape = j->shape };
+                          .gpu_milli = j->gpu_milli, .nodes = j->nodes, .nodes_max = j->nodes_max, .cls = j->cls,
+                          .gpu_models = j->gpu_models, .shape = j->shape };
     texts[n++] = &k.zone;
     texts[n++] = &k.pool;
     texts[n++] = &k.queue;

@@ -27,14 +27,15 @@ SCHEMA_OF(waiting_row, "A waiting job, or one that waits no longer", FIELD(waiti
     JOB(kind, .doc = "Kind of job"), JOB(data_class, .doc = "Of its data"),
     JOB(queue, .doc = "Queue"), JOB(project_id, .doc = "Project"), JOB(slots, .doc = "Slots"), JOB(gpus, .doc = "GPUs"),
     JOB(priority, .doc = "Priority"), JOB(fence, .doc = "Newest attempt"), JOB(cpu_milli, .doc = "Processors"),
-    JOB(memory_bytes, .doc = "Memory"), JOB(nodes, .doc = "Machines at once"), JOB(max_runtime_s, .doc = "Limit"),
+    JOB(memory_bytes, .doc = "Memory"), JOB(nodes, .doc = "Machines at once"), JOB(nodes_max, .doc = "At most"),
+    JOB(max_runtime_s, .doc = "Limit"),
     JOB(gpu_milli, .doc = "Of one GPU"), JOB(gpu_models, .doc = "Models that will do"),
     FIELD_AS(waiting_row, f.j.cls, "class", 0, .doc = "Priority class"), JOB(version, .doc = "Version"),
     JOB(submitted_at, .doc = "When"), JOB(shape, .doc = "What it asks for"));
 
 #define WISHES(version)                                                                                                      \
     "j.reason, j.message, j.zone, j.pool, j.kind, j.data_class, j.queue, j.project_id, j.slots, j.gpus, j.priority,\n"       \
-    "       j.fence, j.cpu_milli, j.memory_bytes, j.nodes, j.max_runtime_s, j.gpu_milli, j.gpu_models, j.class,\n"           \
+    "       j.fence, j.cpu_milli, j.memory_bytes, j.nodes, j.nodes_max, j.max_runtime_s, j.gpu_milli, j.gpu_models, j.class,\n" \
     "       " version " AS version, j.submitted_at, j.shape"
 #define READY "j.queued AND j.not_before IS NULL"
 #define ROW READY " AS is_ready, NOT j.cancel_requested AS may_go, j.tenant_id, j.job_id, " WISHES("j.version")

@@ -206,7 +206,8 @@ static void start(struct run *r, const struct placement *p, int64_t before_us, i
     struct fate *f = &r->fates[job];
     struct claim *claim = claims_find(r->claims, j->tenant_id, j->job_id);
     struct ahead_start *s = &ret->starts.items[ret->starts.n++];
-    *s = (struct ahead_start){ .job = job, .machine = p->node, .devices = p->devices, .at_us = at_us,
+    *s = (struct ahead_start){ .job = job, .machine = p->node, .nodes = (int64_t)p->nmore + 1, .devices = p->devices,
+                               .at_us = at_us,
                                .ends_us = f->runs_us == AHEAD_NEVER ? AHEAD_NEVER : at_us + f->runs_us,
                                .after = ended_for(r, before_us, at_us, p->node, j->tenant) };
     s->is_made = claim && s->after != AHEAD_NONE && r->held[s->after].l.is_leaving;

@@ -71,6 +71,7 @@ struct ahead_in {
 struct ahead_start {
     size_t job;                         /* of base.jobs; from base.jobs.n on one of live that was sent away and starts again */
     size_t machine;                     /* of the base; the first of several */
+    int64_t nodes;                      /* so many machines */
     uint64_t devices;
     int64_t at_us, ends_us;
     /* What ended just then on that machine, else of the same tenant: below nlive one of live, from there on one of starts.

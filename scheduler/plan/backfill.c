@@ -110,7 +110,7 @@ static struct ends with_places(const struct snapshot *s, const struct plan *p, s
     for (size_t i = 0; i < p->places.n; i++) {
         const struct placement *x = &p->places.items[i];
         const struct snap_job *j = &s->jobs.items[x->job];
-        const int64_t nodes = snap_job_nodes(j);
+        const int64_t nodes = (int64_t)x->nmore + 1;
         for (size_t k = 0; k <= x->nmore; k++)
             r.items[r.n++] = (struct snap_end){
                 .tenant_id = j->tenant_id, .project_id = j->project_id, .queue = j->queue, .ask = snap_job_ask(j), .is_first = !k,

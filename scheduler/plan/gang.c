@@ -104,6 +104,18 @@ bool gang_find(const struct snapshot *s, const struct snap_tenant *t, const stru
     return true;
 }
 
+size_t gang_find_largest(const struct snapshot *s, const struct snap_tenant *t, const struct snap_job *j, int64_t least,
+                         struct arena *a, struct seat_of **ret, struct gang_sight *see)
+{
+    struct snap_job sized = *j;
+    struct str words;
+    for (sized.nodes = snap_job_most(j); sized.nodes >= least && sized.nodes > 0; sized.nodes /= 2)
+        if ((sized.nodes == snap_job_nodes(j) || sight_quota_allows(t, &sized, a, &words)) &&
+            gang_find(s, t, &sized, a, ret, see))
+            return (size_t)sized.nodes;
+    return 0;
+}
+
 void gang_say(const struct snap_job *j, const struct gang_sight *see, int64_t now_us, struct arena *a, struct str *reason,
               struct str *message)
 {

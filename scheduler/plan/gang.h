@@ -24,6 +24,10 @@ bool gang_may_go(const struct snap_job *j, const struct snap_node *n);
 /* ret: as many seats as the job has machines, rank 0 first. */
 bool gang_find(const struct snapshot *s, const struct snap_tenant *t, const struct snap_job *j, struct arena *a,
                struct seat_of **ret, struct gang_sight *see);
+/* The same for the largest number of machines that is there and that the tenant's quota and rules leave it: the job's most, half
+ * of that, and so on, not below `least`. Returns how many; 0: there are not `least`, and see is of those. */
+size_t gang_find_largest(const struct snapshot *s, const struct snap_tenant *t, const struct snap_job *j, int64_t least,
+                         struct arena *a, struct seat_of **ret, struct gang_sight *see);
 /* The reason and the words for one that found no room, where each rank alone could have a place. */
 void gang_say(const struct snap_job *j, const struct gang_sight *see, int64_t now_us, struct arena *a,
               struct str *reason, struct str *message);

@@ -114,17 +114,21 @@ static void sift_down(struct planner *p, size_t at)
     }
 }
 
-/* All of its machines or none. The fleet takes what was chosen, so that those behind it see it taken. */
-static bool find_gang(struct planner *p, const struct snap_tenant *t, const struct snap_job *j, struct placement *ret,
-                      struct sight *see)
+/* All of its machines or none, as many as it may have and are there, `least` and two at least. The fleet takes what was chosen,
+ * so that those behind it see it taken. */
+static bool find_gang(struct planner *p, const struct snap_tenant *t, const struct snap_job *j, int64_t least,
+                      struct placement *ret, struct sight *see)
 {
     struct ask a = snap_job_ask(j);
     struct seat_of *seats;
     size_t none;
     (void)sight_search(p->s, t, j, &none, see);
-    if ((p->ground.fleet && !ask_is_valid(&a)) || !gang_find(p->s, t, j, p->a, &seats, &see->gang))
+    if (p->ground.fleet && !ask_is_valid(&a))
         return false;
-    for (int64_t i = 0; p->ground.fleet && i < j->nodes; i++) {
+    const size_t n = gang_find_largest(p->s, t, j, least, p->a, &seats, &see->gang);
+    if (!n)
+        return false;
+    for (size_t i = 0; p->ground.fleet && i < n; i++) {
         const struct seat seat = { (uint32_t)seats[i].node, (uint32_t)seats[i].devices };
         if (!ground_take(&p->ground, p->s, &a, &seat))
             return false;               /* both count alike, so it is there */
@@ -132,7 +136,7 @@ static bool find_gang(struct planner *p, const struct snap_tenant *t, const stru
     ret->node = seats[0].node;
     ret->devices = seats[0].devices;
     ret->more = seats + 1;
-    ret->nmore = (size_t)j->nodes - 1;
+    ret->nmore = n - 1;
     return true;
 }
 
@@ -144,7 +148,9 @@ static bool find(struct planner *p, const struct snap_tenant *t, const struct sn
     struct ask a = snap_job_ask(j);
     struct seat seat;
     if (snap_job_nodes(j) > 1)
-        return find_gang(p, t, j, ret, see);
+        return find_gang(p, t, j, snap_job_nodes(j), ret, see);
+    if (snap_job_most(j) > 1 && find_gang(p, t, j, 2, ret, see))
+        return true;
     if (!g->fleet) {
         if (!sight_search(p->s, t, j, &ret->node, see))
             return false;
@@ -199,7 +205,8 @@ static bool quota_allows(struct planner *p, const struct snap_tenant *t, const s
 static bool same_size(const struct snap_job *a, const struct snap_job *b)
 {
     return a->slots == b->slots && a->gpus == b->gpus && a->cpu_milli == b->cpu_milli && a->memory_bytes == b->memory_bytes &&
-           a->gpu_milli == b->gpu_milli && snap_job_nodes(a) == snap_job_nodes(b) && a->needs_programs == b->needs_programs &&
+           a->gpu_milli == b->gpu_milli && snap_job_nodes(a) == snap_job_nodes(b) && snap_job_most(a) == snap_job_most(b) &&
+           a->needs_programs == b->needs_programs &&
            str_eq(a->gpu_models, b->gpu_models);
 }
 
@@ -218,13 +225,15 @@ void placement_settle(struct planner *p, struct snap_tenant *t, const struct sna
 {
     struct snap_node *n = &p->s->nodes.items[place->node];
     const struct ask a = snap_job_ask(j);
+    struct snap_job sized = *j;
+    sized.nodes = (int64_t)place->nmore + 1;
     snap_node_take(n, &a, place->devices);
     for (size_t i = 0; i < place->nmore; i++)
         snap_node_take(&p->s->nodes.items[place->more[i].node], &a, place->more[i].devices);
-    t->slots_used += snap_job_nodes(j) * j->slots;
-    t->gpus_used += snap_job_nodes(j) * j->gpus;
+    t->slots_used += sized.nodes * j->slots;
+    t->gpus_used += sized.nodes * j->gpus;
     if (t->guarded) {
-        struct rule_ask ask = sight_rule_ask(t, j, n);
+        struct rule_ask ask = sight_rule_ask(t, &sized, n);
         rulebook_take(&p->s->book, &ask);
         t->borrowed = share_borrowed(&p->s->book, &ask, RULE_TENANT, NULL);
     }

@@ -80,13 +80,13 @@ static bool place_booked(struct planner *p, const struct start_booking *b, const
         was[i] = s->nodes.items[i].gangs;
         s->nodes.items[i].gangs &= !owners[i] || owners[i] == b;
     }
-    const bool is_found = gang_find(s, t, j, p->a, &seats, &see);
+    const size_t n = gang_find_largest(s, t, j, snap_job_nodes(j), p->a, &seats, &see);
     for (size_t i = 0; i < s->nodes.n; i++)
         s->nodes.items[i].gangs = was[i];
-    if (!is_found)
+    if (!n)
         return false;
     const struct placement place = { .job = job, .node = seats[0].node, .devices = seats[0].devices, .more = seats + 1,
-                                     .nmore = (size_t)snap_job_nodes(j) - 1 };
+                                     .nmore = n - 1 };
     j->is_placed = true;
     placement_settle(p, t, j, &place);
     return true;

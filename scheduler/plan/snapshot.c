@@ -43,7 +43,7 @@ struct ask snap_job_ask(const struct snap_job *j)
 
 bool snap_job_is_plain(const struct snap_job *j)
 {
-    return snap_job_nodes(j) == 1 && !j->gpus && j->cpu_milli <= j->slots * SLOT_CPU_MILLI &&
+    return snap_job_most(j) == 1 && !j->gpus && j->cpu_milli <= j->slots * SLOT_CPU_MILLI &&
            j->memory_bytes <= j->slots * SLOT_MEMORY_BYTES;
 }
 

@@ -61,6 +61,7 @@ struct snap_job {
     int64_t cpu_milli, memory_bytes;    /* 0: what its slots stand for */
     int64_t gpu_milli;                  /* of one GPU; 0 or 1000: whole ones */
     int64_t nodes;                      /* machines at once, each with all that is asked; 0 and 1: one (snap_job_nodes) */
+    int64_t nodes_max;                  /* it takes more where they are free: twice nodes, …, up to so many (snap_job_most) */
     int64_t max_runtime_s;              /* it ends by then; 0: nobody knows */
     struct str cls;                     /* its priority class */
     int64_t class_value;                /* of that: goes before priority */
@@ -120,8 +121,12 @@ enum { SLOT_CPU_MILLI = 1000 };
 /* Fills what machines have free of each resource, and which windows each has. A machine has at least what its slots stand
  * for. */
 void snapshot_fill(struct snapshot *s);
-/* Machines that it runs on at once. */
+/* Machines that it runs on at once: at least, and at most. */
 static inline int64_t snap_job_nodes(const struct snap_job *j) { return j->nodes > 1 ? j->nodes : 1; }
+static inline int64_t snap_job_most(const struct snap_job *j)
+{
+    return j->nodes_max > j->nodes ? j->nodes_max : snap_job_nodes(j);
+}
 /* What the job asks of one machine, in any group. */
 struct ask snap_job_ask(const struct snap_job *j);
 /* It asks for no more than its slots stand for, of one machine, so where a slot gets free it can start. */

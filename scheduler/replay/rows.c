@@ -12,7 +12,7 @@ enum { NODES_MAX = 1000000 };
     _Static_assert(sizeof(struct T) == (bytes), #T " has changed: give what a plan depends on its row below, then the new size")
 SIZED(snap_node, 368);
 SIZED(snap_tenant, 144);
-SIZED(snap_job, 376);
+SIZED(snap_job, 384);
 SIZED(rule, 144);
 SIZED(rule_queue, 80);
 SIZED(claim, 304);
@@ -56,6 +56,7 @@ const struct table zone_table = TABLE("zones", zone_row, zone_columns);
 static const struct column job_columns[] = { C(tenant_id), C(job_id), C(zone), C(pool), C(queue), C(project_id), C(kind),
     C(data_class), C(needs_programs), C(denied), C(slots, AMOUNT), C(gpus, .min = 0, .max = INT32_MAX), C(priority, AMOUNT),
     C(cpu_milli, AMOUNT), C(memory_bytes, AMOUNT), C(gpu_milli, .min = 0, .max = INT32_MAX), C(nodes, .min = 0, .max = NODES_MAX),
+    C(nodes_max, .min = 0, .max = NODES_MAX),
     C(max_runtime_s, .min = 0, .max = INT32_MAX), COLUMN_AS(snap_job, cls, "class"), C(class_value, AMOUNT), C(gpu_models),
     C(shape), C(depth, AMOUNT), C(is_cut),
     COLUMN_AS(snap_job, submitted_at.us, "submitted_at_us"), C(tenant, COUNT) };

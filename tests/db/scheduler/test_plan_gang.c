@@ -176,6 +176,27 @@ static void members_end_with_their_attempt(void **state)
     assert_int_equal(fixture_count(&f, "SELECT count(*) FROM attempt_member WHERE live"), 2);
 }
 
+/* Of two to four it gets two where three machines are, and the numbers of the attempt are those of its machines. One of one or
+ * two is a gang where there is room for both. */
+static void an_elastic_gang_takes_what_is_free(void **state)
+{
+    (void)state;
+    struct planned x;
+    struct uuid id = submit_gang(2, 2);
+    fixture_exec(&f, "UPDATE job SET nodes_max = 4 WHERE queued");
+    make(&x, 1);
+    assert_int_equal(apply(&x, NULL), 1);
+    assert_string_equal(state_of(&f, id), "ADMITTED");
+    assert_int_equal(fixture_count(&f, "SELECT nodes * 100 + slots FROM attempt WHERE live"), 204);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM attempt_member WHERE live"), 2);
+    assert_int_equal(fixture_count(&f, "SELECT slots FROM usage_open"), 4);
+    submit_gang(1, 1);
+    fixture_exec(&f, "UPDATE job SET nodes_max = 2 WHERE queued");
+    make(&x, 1);
+    assert_int_equal(apply(&x, NULL), 1);
+    assert_int_equal(fixture_count(&f, "SELECT sum(nodes) FROM attempt WHERE live"), 4);
+}
+
 /* A gang waits as a shape of its own: it does not stand in the way of jobs that want one machine of the same size. */
 static void a_gang_is_another_shape(void **state)
 {
@@ -183,7 +204,9 @@ static void a_gang_is_another_shape(void **state)
     submit(&f, f.tenant_a, 1, 1, 3, NULL);
     submit_gang(2, 1);
     submit_gang(3, 1);
-    assert_int_equal(fixture_count(&f, "SELECT count(DISTINCT shape) FROM job"), 3);
+    submit_gang(2, 1);
+    fixture_exec(&f, "UPDATE job SET nodes_max = 4 WHERE nodes = 2 AND job_id = (SELECT max(job_id::text)::uuid FROM job)");
+    assert_int_equal(fixture_count(&f, "SELECT count(DISTINCT shape) FROM job"), 4);
 }
 
 int main(void)
@@ -195,6 +218,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(those_behind_a_gang_that_is_left_out_are_admitted, fresh, done),
         cmocka_unit_test_setup_teardown(a_limit_that_was_lowered_under_the_plan_counts_all_members, fresh, done),
         cmocka_unit_test_setup_teardown(members_end_with_their_attempt, fresh, done),
+        cmocka_unit_test_setup_teardown(an_elastic_gang_takes_what_is_free, fresh, done),
         cmocka_unit_test_setup_teardown(a_gang_is_another_shape, fresh, done),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -55,7 +55,11 @@ export function Overview({ job }: { job: Job }) {
           ],
           [t('job.queue'), job.queue && <Code key="q">{job.queue}</Code>],
           [t('col.class'), job.data_class && t(`class.${job.data_class}`)],
-          [t('submit.f_nodes_max'), job.nodes! > 1 && number(job.nodes)],
+          [
+            t('submit.f_nodes_max'),
+            Math.max(job.nodes!, job.nodes_max!) > 1 &&
+              (job.nodes_max! > job.nodes! ? `${number(job.nodes)}–${number(job.nodes_max)}` : number(job.nodes)),
+          ],
           [t('col.slots'), number(job.slots)],
           [t('col.gpus'), number(job.gpus)],
           [t('col.priority'), number(job.priority)],

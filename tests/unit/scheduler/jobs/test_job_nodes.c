@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_job_nodes.c - how many machines a job may ask for: equal bounds, kinds that know how, and where a refusal points. */
+/* test_job_nodes.c - how many machines a job may ask for: bounds, kinds that know how, and where a refusal points. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,18 +12,19 @@
 
 static int64_t accepted(int64_t min, int64_t max, int kind)
 {
-    int64_t nodes = -1;
+    int64_t nodes = -1, most = -1;
     struct err e = { 0 };
-    if (job_nodes_check(&(struct job_nodes){ min, max }, kind, &nodes, &e) != ERR_OK)
+    if (job_nodes_check(&(struct job_nodes){ min, max }, kind, &nodes, &most, &e) != ERR_OK)
         fail_msg("%ld %ld: %s", (long)min, (long)max, e.msg);
+    assert_int_equal(most, max ? max : min ? min : 1);
     return nodes;
 }
 
 static void refused(int64_t min, int64_t max, int kind, const char *place, const char *part)
 {
-    int64_t nodes;
+    int64_t nodes, most;
     struct err e = { 0 };
-    assert_int_equal(job_nodes_check(&(struct job_nodes){ min, max }, kind, &nodes, &e), ERR_INVALID);
+    assert_int_equal(job_nodes_check(&(struct job_nodes){ min, max }, kind, &nodes, &most, &e), ERR_UNPROCESSABLE);
     assert_string_equal(e.field, place);
     assert_non_null(strstr(e.msg, part));
 }
@@ -44,11 +45,20 @@ static void one_bound_stands_for_both(void **state)
     assert_int_equal(accepted(0, 2, JOB_RUN), 2);
 }
 
-static void bounds_that_differ_are_refused_at_their_place(void **state)
+static void a_training_may_say_a_range(void **state)
+{
+    (void)state;
+    assert_int_equal(accepted(1, 2, JOB_TRAIN), 1);
+    assert_int_equal(accepted(2, 8, JOB_TRAIN), 2);
+}
+
+static void bounds_that_do_not_fit_are_refused_at_their_place(void **state)
 {
     (void)state;
     refused(3, 2, JOB_TRAIN, "/nodes/min", "min (3) is above max (2)");
-    refused(1, 2, JOB_TRAIN, "/nodes/max", "must be equal, and 1 and 2 were given");
+    refused(2, 6, JOB_TRAIN, "/nodes/max", "6 is not 2 times a power of two");
+    refused(2, 4, JOB_RUN, "/nodes/max", "kind run runs on as many machines from its start to its end");
+    refused(1, 2, JOB_NOOP, "/nodes", "run on one machine; 2 were asked for");
 }
 
 static void kinds_of_one_machine_are_refused(void **state)
@@ -64,7 +74,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_job_that_says_nothing_wants_one),
         cmocka_unit_test(one_bound_stands_for_both),
-        cmocka_unit_test(bounds_that_differ_are_refused_at_their_place),
+        cmocka_unit_test(a_training_may_say_a_range),
+        cmocka_unit_test(bounds_that_do_not_fit_are_refused_at_their_place),
         cmocka_unit_test(kinds_of_one_machine_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

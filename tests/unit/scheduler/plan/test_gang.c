@@ -223,6 +223,89 @@ static void ranks_get_devices_of_their_own_machines(void **state)
     arena_free(w.a);
 }
 
+static uint64_t next(uint64_t *seed)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return *seed >> 33;
+}
+
+/* What it should get: the most, or half, or half of that, that one zone has room for and the tenant may hold. */
+static int64_t largest(const struct world *w, const struct snap_job *j)
+{
+    int64_t free[2] = { 0, 0 };
+    for (size_t i = 0; i < w->s.nodes.n; i++)
+        free[str_eq(w->nodes[i].zone, zones[1])] += w->nodes[i].free_slots >= j->slots;
+    for (int64_t n = j->nodes_max; n >= j->nodes; n /= 2)
+        if (n * j->slots <= w->tenants[0].slots_limit && (free[0] >= n || free[1] >= n))
+            return n;
+    return 0;
+}
+
+static void an_elastic_job_gets_as_many_as_are_there(void **state)
+{
+    (void)state;
+    uint64_t seed = 20261127;
+    int64_t seen[9] = { 0 };
+    for (int round = 0; round < 3000; round++) {
+        struct world w = begin();
+        const size_t n = next(&seed) % 2 ? MOST : 1 + next(&seed) % MOST;
+        for (size_t i = 0; i < n; i++)
+            machine(&w, zones[next(&seed) % 4 == 0], STR("cpu"), 4, next(&seed) % 4 ? 4 : (int64_t)(next(&seed) % 4), true);
+        struct snap_job *j = job(&w, 1 << next(&seed) % 3, 1 + (int64_t)(next(&seed) % 3));
+        j->nodes_max = j->nodes << next(&seed) % 3;
+        w.tenants[0].slots_limit = (int64_t)(next(&seed) % 40);
+        const struct snap_job was = *j;
+        const int64_t expected = largest(&w, j);
+        plan(&w);
+        assert_int_equal(w.p.places.n, expected > 0);
+        if (expected) {
+            const struct placement *p = &w.p.places.items[0];
+            bool taken[MOST] = { false };
+            assert_int_equal(p->nmore + 1, expected);
+            for (size_t k = 0; k <= p->nmore; k++) {
+                const size_t at = k ? p->more[k - 1].node : p->node;
+                assert_false(taken[at]);
+                taken[at] = true;
+                assert_true(str_eq(w.nodes[at].zone, w.nodes[p->node].zone));
+                assert_true(w.nodes[at].free_slots >= 0);
+            }
+            assert_int_equal(w.tenants[0].slots_used, expected * was.slots);
+        }
+        seen[expected]++;
+        arena_free(w.a);
+    }
+    for (int i = 0; i < 9; i++)         /* the worlds are not all alike */
+        assert_true(seen[i] > 0 || (i & (i - 1)));
+}
+
+/* On machines that run no parts of gangs, like any other job on one machine. */
+static void an_elastic_job_may_run_alone(void **state)
+{
+    (void)state;
+    struct world w = begin();
+    machine(&w, zones[0], STR("cpu"), 4, 4, false);
+    machine(&w, zones[0], STR("cpu"), 4, 4, false);
+    job(&w, 1, 2)->nodes_max = 2;
+    plan(&w);
+    assert_int_equal(w.p.places.n, 1);
+    assert_int_equal(w.p.places.items[0].nmore, 0);
+    arena_free(w.a);
+}
+
+/* Those behind it stand where it takes none, and it is asked for what it needs at least, not for its most. */
+static void its_least_number_is_what_it_waits_for(void **state)
+{
+    (void)state;
+    struct world w = begin();
+    machine(&w, zones[0], STR("cpu"), 4, 4, true);
+    machine(&w, zones[0], STR("cpu"), 4, 1, true);
+    job(&w, 2, 2)->nodes_max = 4;
+    plan(&w);
+    assert_int_equal(w.p.places.n, 0);
+    assert_true(says(&w, "Resources", "needs 2 machines"));
+    arena_free(w.a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -235,6 +318,9 @@ int main(void)
         cmocka_unit_test(machines_that_do_not_know_how_get_none),
         cmocka_unit_test(what_is_left_is_left_whole),
         cmocka_unit_test(ranks_get_devices_of_their_own_machines),
+        cmocka_unit_test(an_elastic_job_gets_as_many_as_are_there),
+        cmocka_unit_test(an_elastic_job_may_run_alone),
+        cmocka_unit_test(its_least_number_is_what_it_waits_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
