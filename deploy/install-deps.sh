@@ -26,7 +26,7 @@ set -euo pipefail
 # shellcheck disable=SC2034
 packages_build=(build-essential gcc clang cmake ninja-build pkg-config git libmicrohttpd-dev libgnutls28-dev libssl-dev libpq-dev
     libhiredis-dev libjansson-dev libjwt-dev libargon2-dev libcurl4-openssl-dev libp11-kit-dev zlib1g-dev libzstd-dev
-    libcmocka-dev mold python3)
+    libcmocka-dev lld python3)
 # shellcheck disable=SC2034
 packages_run=(postgresql-15 redis-server ca-certificates softhsm2 bubblewrap)
 # shellcheck disable=SC2034
