@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_engine.c - names, digests, what differs from what was sent, and addresses. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/unit/scheduler/engines/engine_kit.h"
 #include "scheduler/engines/engine.h"
-
-static struct arena *arena;
 
 static void names_are_read_as_they_were_made(void **state)
 {
@@ -75,20 +69,6 @@ static void addresses_are_encrypted_or_stay_here(void **state)
         assert_false(engine_address_check(bad[i], &why));
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    arena = arena_new((size_t)64 << 20);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    arena_free(arena);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -96,5 +76,5 @@ int main(void)
         cmocka_unit_test(what_differs_is_named_and_more_than_asked_is_not),
         cmocka_unit_test(addresses_are_encrypted_or_stay_here),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, arena_up, arena_down);
 }

@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_judge.c - random engines that lose what they took, take what nobody heard of, deliver late and give ids to others: no try
  * begins two machines that count, nothing is lost, and when it grows quiet one object at most is left. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
-#include "core/base/arena.h"
+#include "tests/unit/scheduler/engines/engine_kit.h"
 #include "scheduler/engines/judge.h"
 
 enum { WORLDS = 3000, STEPS = 60, OBJECTS = 256, SECOND = 1000000 };
 
 static uint64_t seed;
-static struct arena *arena;
 
 static int64_t pick(int64_t n)
 {
@@ -266,24 +260,10 @@ static void each_case_by_itself(void **state)
     assert_int_equal(run_judge(&w.run, s, 1, true, w.now_us).ncancel, 0);
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    arena = arena_new((size_t)64 << 20);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    arena_free(arena);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whatever_an_engine_does_a_try_begins_once_and_nothing_is_lost), cmocka_unit_test(each_case_by_itself),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, arena_up, arena_down);
 }

@@ -1,25 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_slurm.c - what goes over the wire: paths, who is calling, and that a server which says nothing is given up. The answers of
  * a real slurmrestd are tests/engines'. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include <pthread.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "tests/unit/scheduler/engines/engine_kit.h"
 #include "scheduler/engines/engine.h"
 
-#define RUN "0123456789abcdef0123456789abcdef"
-
-static struct arena *arena;
 static struct err e;
 static char folder[] = "/tmp/falaj-slurm-XXXXXX", address[64];
 
@@ -125,9 +118,8 @@ static void who_says_nothing_is_given_up(void **state)
 
 static int setup(void **state)
 {
-    (void)state;
     struct sockaddr_un at = { .sun_family = AF_UNIX };
-    arena = arena_new((size_t)64 << 20);
+    arena_up(state);
     assert_non_null(mkdtemp(folder));
     snprintf(at.sun_path, sizeof at.sun_path, "%s/s", folder);
     snprintf(address, sizeof address, "unix:%s/s", folder);
@@ -137,12 +129,10 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    (void)state;
     close(server.listener);
     unlink(address + 5);
     rmdir(folder);
-    arena_free(arena);
-    return 0;
+    return arena_down(state);
 }
 
 int main(void)

@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_slurm_text.c - answers as slurmrestd 22.05 gave them, whole, cut and wrong; and the body of a submission. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/unit/scheduler/engines/engine_kit.h"
 #include "core/base/cleanup.h"
 #include "core/json/jsonvalue.h"
 #include "scheduler/engines/slurm_text.h"
 
-static struct arena *arena;
 static struct err e;
 
-#define RUN "0123456789abcdef0123456789abcdef"
 #define META "{\"meta\":{\"plugin\":{\"type\":\"openapi\\/v0.0.38\"}},"
 #define NONE "\"errors\":[],"
 #define JOB(name, state, reason)                                                                                              \
@@ -128,20 +122,6 @@ static void a_submission_is_json_with_all_that_was_asked(void **state)
     assert_false(jval_bool(jval_get(job, "requeue"), true));
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    arena = arena_new((size_t)64 << 20);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    arena_free(arena);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,5 +130,5 @@ int main(void)
         cmocka_unit_test(no_cut_answer_is_taken),
         cmocka_unit_test(a_submission_is_json_with_all_that_was_asked),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, arena_up, arena_down);
 }
