@@ -171,6 +171,8 @@ enum errc model_call_judge(const struct http_result *r, struct err *e)
         return FAIL(e, UNAVAILABLE, "The request waited longer for its turn than it may; try again");
     if (r->status == 503)
         return FAIL(e, UNAVAILABLE, "The model is not ready");
+    if (r->status == 504)
+        return FAIL(e, DEADLINE, "The model was still computing these inputs when the request's time was over, and was stopped");
     bool is_binary = r->status == 200 && str_eq_c(r->content_type, "application/octet-stream");
     struct str length = is_binary ? http_result_header(r, INFER_JSON_LENGTH) : STR_NULL;
     int64_t n;

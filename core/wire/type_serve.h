@@ -20,7 +20,8 @@ enum { SERVE_KNOB_COUNT = 7, SERVE_BATCH_MAX = 16384, SERVE_QUEUE_MAX = 65536, S
     FIELD_AS(T, knobs.max_queue_size, "max_queue_size", fl, HAS(T, 2) .min = 0, .max = SERVE_QUEUE_MAX,                          \
         .doc = "Requests that may wait; more are refused with 429. 0: 4096"),                                                    \
     FIELD_AS(T, knobs.default_timeout_microseconds, "default_timeout_microseconds", fl, HAS(T, 3) .min = 0, .max = 30000000,     \
-        .doc = "A request that has waited so long is refused with 503; its own parameter `timeout` may say less. 0: no limit"), \
+        .doc = "A request that has waited so long is refused with 503; its own parameter `timeout` may say less. An outside "    \
+               "engine that still computes it then is stopped, with 504 (after 25 s at most). 0: no limit"),                     \
     FIELD_AS(T, knobs.max_sequences, "max_sequences", fl, HAS(T, 4) .min = 0, .max = SERVE_SEQUENCES_MAX,                        \
         .doc = "Of decoders: texts that are made at a time, each with room for max_context tokens. 0: 8"),                       \
     FIELD_AS(T, knobs.max_context, "max_context", fl, HAS(T, 5) .min = 0, .max = SERVE_CONTEXT_MAX,                              \

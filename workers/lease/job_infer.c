@@ -49,7 +49,7 @@ static void on_done(struct infer_request *r, enum errc rc)
     char length[24], timing[96];
     struct http_header h[2];
     size_t n = 0;
-    if (rc == ERR_UNPROCESSABLE && *r->why)
+    if ((rc == ERR_UNPROCESSABLE || rc == ERR_DEADLINE) && *r->why)
         return serve_fail(i->x, err_row(rc)->http, r->why);
     if (rc != ERR_OK)
         return refuse(i->x, rc);

@@ -24,7 +24,7 @@
 #include "workers/lease/plain.h"
 #include "workers/lease/work_type.h"
 
-enum { DRAIN_MS = 8000, POLL_MS = 50 };
+enum { DRAIN_MS = 8000, POLL_MS = 50, ENGINE_MS = 25000 };      /* the last: less than SERVING_TIMEOUT_MS of falaj-api */
 static const size_t INFO_MAX = (size_t)4 << 20, BODY_MAX = (size_t)32 << 20, REQUEST_ARENA = (size_t)256 << 20;
 static const size_t HEADER_ARENA = (size_t)1 << 30;
 
@@ -139,7 +139,8 @@ static enum errc start_batcher(struct job_serve *s, const struct serve_knobs *k,
 {
     const struct batcher_options o = { .threads = s->child->hw.cores, .queue_requests = queue_of(k),
                                        .batch_rows = (size_t)k->max_batch_size, .delay_us = k->max_queue_delay_microseconds,
-                                       .timeout_us = k->default_timeout_microseconds };
+                                       .timeout_us = k->default_timeout_microseconds,
+                                       .engine_us = (int64_t)ENGINE_MS * 1000 };
     TRY(batcher_new(s->model, &o, &s->batcher, e));
     return warm_up(s, e);
 }
@@ -263,11 +264,19 @@ static void log_counts(struct job_serve *s)
               (unsigned long)stats.batched_requests_max, (unsigned long)stats.gave_way, (unsigned long)stats.late);
 }
 
+/* Every POLL_MS: a caller's numbers may keep an engine busy. */
+static void watch(struct job_serve *s)
+{
+    if (s->batcher)
+        batcher_watch(s->batcher);
+}
+
 /* The next message of the agent. RETRY: told to stop; IO: the agent is gone. */
 static enum errc next_frame(struct job_serve *s, struct frame *f, struct err *e)
 {
     struct pollfd p = { .fd = FRAME_FD, .events = POLLIN };
     while (!*s->child->stop) {
+        watch(s);
         if (poll(&p, 1, POLL_MS) <= 0)
             continue;
         TRY(frame_receive(FRAME_FD, s->room, f, e));
@@ -324,8 +333,10 @@ static void renew(struct job_serve *s, const struct frame *f)
 static void drain(struct job_serve *s)
 {
     http_server_drain(s->server);
-    for (int ms = 0; ms < DRAIN_MS && http_server_open_exchanges(s->server); ms += POLL_MS)
+    for (int ms = 0; ms < DRAIN_MS && http_server_open_exchanges(s->server); ms += POLL_MS) {
         poll(NULL, 0, POLL_MS);
+        watch(s);
+    }
     log_counts(s);
 }
 

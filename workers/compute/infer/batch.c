@@ -7,12 +7,13 @@
 #include "core/base/assert.h"
 #include "core/base/clock.h"
 #include "core/base/mono_cond.h"
+#include "workers/compute/infer/watch.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { QUEUE_ROWS = 65536, QUEUE_REQUESTS = 4096 };
+enum { QUEUE_ROWS = 65536, QUEUE_REQUESTS = 4096, WATCH_US = 20000 };
 
 struct batcher {
     const struct infer_model *model;
@@ -21,6 +22,8 @@ struct batcher {
     struct infer_queue queue;
     struct batcher_stats stats;
     bool is_stopping;
+    struct infer_watch *watch;          /* has a lock of its own; NULL: our own operations, whose time is known by their rows */
+    int64_t engine_us;
     int thread_count, free_count;
     struct infer_session **free_sessions;
     pthread_t *threads;
@@ -82,7 +85,7 @@ static void tell_ran(struct infer_request *r)
 static void settle(struct infer_request *r, enum errc rc, const struct err *e)
 {
     r->rc = rc;
-    snprintf(r->why, sizeof r->why, "%.*s", (int)sizeof r->why - 1, rc == ERR_UNPROCESSABLE ? e->msg : "");
+    snprintf(r->why, sizeof r->why, "%.*s", (int)sizeof r->why - 1, rc == ERR_UNPROCESSABLE || rc == ERR_DEADLINE ? e->msg : "");
 }
 
 static enum errc run_joined(struct infer_session *s, const struct infer_request *first, struct err *e)
@@ -97,17 +100,53 @@ static enum errc run_joined(struct infer_session *s, const struct infer_request 
     return ERR_OK;
 }
 
-/* An engine may refuse the numbers of one: that must not be the others' answer, so each is computed alone. */
-static void run_batch(struct infer_session *s, struct infer_request *first)
+/* When an engine that computes r must be done. */
+static int64_t until_of(const struct batcher *b, const struct infer_request *r)
+{
+    int64_t late = queue_late_at(&b->queue, r), most = b->engine_us ? r->taken_us + b->engine_us : INT64_MAX;
+    return late < most ? late : most;
+}
+
+/* One of so many that are left has its share of the time that it still has. Nothing left: as one whose turn never came. */
+static enum errc run_alone(struct batcher *b, struct infer_session *s, struct infer_request *r, size_t left, struct err *e)
+{
+    if (!b->watch)
+        return infer_run(s, &r->io, r->rows, e);
+    int64_t now = now_us(), until = until_of(b, r);
+    if (until <= now) {
+        *e = (struct err){ 0 };
+        return ERR_DEADLINE;
+    }
+    watch_begin(b->watch, s, now + (until - now) / (int64_t)left);
+    enum errc rc = infer_run(s, &r->io, r->rows, e);
+    watch_end(b->watch, s);
+    return rc;
+}
+
+/* Half of the time of who has the least, so that there is some left when one's numbers keep the engine busy. */
+static enum errc run_watched(struct batcher *b, struct infer_session *s, struct infer_request *first, struct err *e)
+{
+    int64_t now = now_us(), until = INT64_MAX;
+    for (const struct infer_request *r = b->watch ? first : NULL; r; r = r->next)
+        until = until_of(b, r) < until ? until_of(b, r) : until;
+    watch_begin(b->watch, s, now + (until - now) / 2);
+    enum errc rc = run_joined(s, first, e);
+    watch_end(b->watch, s);
+    return rc;
+}
+
+/* An engine may refuse the numbers of one, or never be done with them: that must not be the others' answer, so each is computed
+ * alone. */
+static void run_batch(struct batcher *b, struct infer_session *s, struct infer_request *first)
 {
     struct err e;
-    enum errc rc = first->next ? run_joined(s, first, &e) : infer_run(s, &first->io, first->rows, &e);
-    for (struct infer_request *r = first; r; r = r->next) {
-        if (rc == ERR_UNPROCESSABLE && first->next)
-            settle(r, infer_run(s, &r->io, r->rows, &e), &e);
-        else
-            settle(r, rc, &e);
-    }
+    size_t left = 0;
+    for (const struct infer_request *r = first; r; r = r->next)
+        left++;
+    enum errc rc = left > 1 ? run_watched(b, s, first, &e) : run_alone(b, s, first, 1, &e);
+    bool is_apart = left > 1 && (rc == ERR_UNPROCESSABLE || rc == ERR_DEADLINE);
+    for (struct infer_request *r = first; r; r = r->next, left--)
+        settle(r, is_apart ? run_alone(b, s, r, left, &e) : rc, &e);
 }
 
 static void give_session(struct batcher *b, struct infer_session *s)
@@ -153,7 +192,7 @@ static void *thread_main(void *arg)
             pthread_cond_signal(&b->wake);
         pthread_mutex_unlock(&b->lock);
         if (r)
-            run_batch(s, r);
+            run_batch(b, s, r);
         give_session(b, s);
         tell_all(late, ERR_DEADLINE);
         tell_ran(r);
@@ -173,6 +212,8 @@ enum errc batcher_new(const struct infer_model *m, const struct batcher_options 
     b->queue.batch_rows = o->batch_rows && o->batch_rows < most ? o->batch_rows : most;
     b->queue.delay_us = o->delay_us;
     b->queue.timeout_us = o->timeout_us;
+    b->watch = infer_model_info(m)->engine ? watch_new(threads) : NULL;
+    b->engine_us = o->engine_us;
     pthread_mutex_init(&b->lock, NULL);
     mono_cond_init(&b->wake);
     b->free_sessions = calloc((size_t)threads, sizeof *b->free_sessions);
@@ -193,6 +234,19 @@ enum errc batcher_new(const struct infer_model *m, const struct batcher_options 
     return ERR_OK;
 }
 
+/* Nobody else watches by now. */
+static void join(struct batcher *b, pthread_t t)
+{
+    while (b->watch) {
+        int64_t until = now_us() + WATCH_US;
+        struct timespec at = { until / 1000000, until % 1000000 * 1000 };
+        if (pthread_clockjoin_np(t, NULL, CLOCK_MONOTONIC, &at) == 0)
+            return;
+        batcher_watch(b);
+    }
+    pthread_join(t, NULL);
+}
+
 void batcher_free(struct batcher *b)
 {
     if (!b)
@@ -202,11 +256,12 @@ void batcher_free(struct batcher *b)
     pthread_cond_broadcast(&b->wake);
     pthread_mutex_unlock(&b->lock);
     for (int i = 0; i < b->thread_count; i++)
-        pthread_join(b->threads[i], NULL);
+        join(b, b->threads[i]);
     for (int i = 0; i < b->free_count; i++)
         infer_session_free(b->free_sessions[i]);
     pthread_cond_destroy(&b->wake);
     pthread_mutex_destroy(&b->lock);
+    watch_free(b->watch);
     free(b->free_sessions);
     free(b->threads);
     free(b);
@@ -266,7 +321,8 @@ enum errc batcher_infer(struct batcher *b, struct infer_request *r, struct err *
         b->stats.batches++;
         pthread_mutex_unlock(&b->lock);
         r->next = NULL;
-        run_batch(s, r);
+        r->arrived_us = r->taken_us = now_us();
+        run_batch(b, s, r);
         give_session(b, s);
         return r->rc == ERR_OK ? ERR_OK : no_answer(r, r->rc, e);
     }
@@ -288,6 +344,11 @@ enum errc batcher_infer(struct batcher *b, struct infer_request *r, struct err *
     pthread_cond_destroy(&w.wake);
     pthread_mutex_destroy(&w.lock);
     return rc;
+}
+
+void batcher_watch(struct batcher *b)
+{
+    watch_stop_late(b->watch, now_us());
 }
 
 void batcher_get_stats(struct batcher *b, struct batcher_stats *ret)

@@ -8,7 +8,8 @@
  * split
  * over batches unless longer than a batch, then they run alone, in slices. done() is told RATE when a request gave way to a
  * caller with
- * less, DEADLINE when its turn came too late, UNPROCESSABLE when the model's engine refuses its numbers (r->why); those of others
+ * less, DEADLINE when its turn came too late, or when the model's engine was stopped because it still computed at the end of the
+ * request's time (r->why; batcher_watch), UNPROCESSABLE when the model's engine refuses its numbers (r->why); those of others
  * in its batch are computed all the same. Memory: requests belong to the caller until done. Errors: RATE when there is
  * no room;
  * those of infer_run.
@@ -31,9 +32,12 @@ struct batcher_options {
     size_t batch_rows;                  /* of a batch at most; info.max_rows, which is also the most */
     int64_t delay_us;                   /* a batch that is not full waits so long for company, counted from its oldest request */
     int64_t timeout_us;                 /* a request whose turn has not come by then is refused; no limit */
+    int64_t engine_us;                  /* an engine (info.engine) may compute a batch so long; no limit but that of a request */
 };
 enum errc batcher_new(const struct infer_model *m, const struct batcher_options *o, struct batcher **ret, struct err *e);
 void batcher_free(struct batcher *b);
 enum errc batcher_submit(struct batcher *b, struct infer_request *r, struct err *e);
 enum errc batcher_infer(struct batcher *b, struct infer_request *r, struct err *e);     /* r->done and r->ctx are not used */
+/* Stops engines whose time is over: called every so often by the owner's loop, and no request ends sooner than it is. */
+void batcher_watch(struct batcher *b);
 void batcher_get_stats(struct batcher *b, struct batcher_stats *ret);

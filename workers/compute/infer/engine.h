@@ -20,6 +20,9 @@ struct infer_engine {
     void (*put)(void *call, size_t at, const void *const *in, size_t rows);
     /* UNPROCESSABLE: the engine refuses these numbers, or gives what the signature does not say. */
     enum errc (*compute)(void *call, size_t rows, struct err *e);
+    /* From another thread: the compute that runs ends with DEADLINE, soon if the engine can. One that only begins may not see it,
+     * and a later one does not, so whoever watches says it until compute has returned. */
+    void (*stop)(void *call);
     void (*take)(void *call, size_t at, size_t rows, void *const *out);
 };
 

@@ -290,6 +290,12 @@ enum errc infer_compute(struct infer_session *s, size_t rows, struct err *e)
     return run_sync(s->run, e);
 }
 
+void infer_stop(struct infer_session *s)
+{
+    if (s->call)
+        s->model->engine->stop(s->call);
+}
+
 void infer_take(struct infer_session *s, size_t at, size_t rows, const struct infer_io *io)
 {
     const struct model_sig *sig = &s->model->info.sig;

@@ -77,3 +77,5 @@ enum errc infer_run(struct infer_session *s, const struct infer_io *io, size_t r
 void infer_put(struct infer_session *s, size_t at, const struct infer_io *io, size_t rows);
 enum errc infer_compute(struct infer_session *s, size_t rows, struct err *e);
 void infer_take(struct infer_session *s, size_t at, size_t rows, const struct infer_io *io);
+/* From another thread: infer_compute of a model that has an engine (info.engine) ends with DEADLINE; engine.h says how surely. */
+void infer_stop(struct infer_session *s);

@@ -73,8 +73,7 @@ static void put_in(struct queue_line *l, struct infer_request *r)
     *(r->next ? &r->next->prev : &l->tail) = r;
 }
 
-/* The last time at which it is not late. */
-static int64_t late_at(const struct infer_queue *q, const struct infer_request *r)
+int64_t queue_late_at(const struct infer_queue *q, const struct infer_request *r)
 {
     int64_t timeout_us = r->timeout_us && (!q->timeout_us || r->timeout_us < q->timeout_us) ? r->timeout_us : q->timeout_us;
     return !timeout_us || timeout_us > INT64_MAX - r->arrived_us ? INT64_MAX : r->arrived_us + timeout_us;
@@ -91,7 +90,7 @@ bool queue_put(struct infer_queue *q, struct infer_request *r, int64_t now_us, s
         q->busy[q->busy_count++] = (unsigned short)(l - q->lines);
     }
     r->arrived_us = now_us;
-    q->late_us = late_at(q, r) < q->late_us ? late_at(q, r) : q->late_us;
+    q->late_us = queue_late_at(q, r) < q->late_us ? queue_late_at(q, r) : q->late_us;
     put_in(l, r);
     l->rows += r->rows;
     l->requests++;
@@ -130,7 +129,7 @@ struct infer_request *queue_cut(struct infer_queue *q, int64_t now_us, struct in
     *ret_late = NULL;
     for (struct queue_line *l; (l = fairest(q));) {
         struct infer_request *r = l->head;
-        bool is_late = now_us > late_at(q, r);
+        bool is_late = now_us > queue_late_at(q, r);
         if (!is_late && rows && rows + r->rows > q->batch_rows)
             break;
         q->start = l->start;
@@ -157,7 +156,7 @@ struct infer_request *queue_late(struct infer_queue *q, int64_t now_us)
     for (size_t at = 0; at < q->busy_count;) {
         struct queue_line *l = &q->lines[q->busy[at]];
         for (struct infer_request *r = l->head, *next; r; r = next) {
-            const int64_t due = late_at(q, r);
+            const int64_t due = queue_late_at(q, r);
             next = r->next;
             if (now_us <= due) {
                 q->late_us = due < q->late_us ? due : q->late_us;

@@ -28,7 +28,7 @@ struct infer_request {
     int64_t arrived_us;
     int64_t taken_us;                   /* the batcher's: into a batch of so many rows; 0: not yet */
     size_t batch_rows;
-    enum errc rc;                       /* the batcher's: what came of its rows, and of UNPROCESSABLE why */
+    enum errc rc;                       /* the batcher's: what came of its rows, and of UNPROCESSABLE or DEADLINE why */
     char why[INFER_WHY_MAX];
 };
 
@@ -60,5 +60,7 @@ int64_t queue_due_us(const struct infer_queue *q);
  * turn came
  * after their time. */
 struct infer_request *queue_cut(struct infer_queue *q, int64_t now_us, struct infer_request **ret_late);
+/* The last time at which it is not late; INT64_MAX: it never is. */
+int64_t queue_late_at(const struct infer_queue *q, const struct infer_request *r);
 /* Those who are late whether or not it is their turn, linked by next. Cheap while there is none. */
 struct infer_request *queue_late(struct infer_queue *q, int64_t now_us);

@@ -99,7 +99,14 @@ enum errc ort_call_open(void *model, size_t max_rows, void **ret, struct err *e)
     const struct ort_model *m = model;
     struct ort_call *c = calloc(1, sizeof *c);
     ASSERT(c);
-    *c = (struct ort_call){ .model = m, .max_rows = max_rows };
+    c->model = m;
+    c->max_rows = max_rows;
+    pthread_mutex_init(&c->lock, NULL);
+    enum errc rc = ort_check(m->ort, ERR_UNAVAILABLE, "options", m->ort->api.run_options_new(&c->options), e);
+    if (rc != ERR_OK) {
+        ort_call_close(c);
+        return rc;
+    }
     for (size_t i = 0; i < m->sig->input_count; i++) {
         c->room[i] = calloc(sig_count(&m->sig->inputs[i], max_rows), onnx_type_bytes(m->type[i]));
         if (!c->room[i]) {
@@ -126,6 +133,9 @@ void ort_call_close(void *call)
     drop_values(c);
     for (size_t i = 0; i < c->model->sig->input_count; i++)
         free(c->room[i]);
+    if (c->options)
+        c->model->ort->api.run_options_free(c->options);
+    pthread_mutex_destroy(&c->lock);
     free(c);
 }
 
@@ -200,19 +210,47 @@ static enum errc make_inputs(const struct ort_call *c, size_t rows, void **in, s
     return ERR_OK;
 }
 
+/* The library looks at its flag between nodes, also within the graphs of a Loop. */
+static enum errc set_stop(struct ort_call *c, bool is_stopped, struct err *e)
+{
+    const struct ort_api *api = &c->model->ort->api;
+    pthread_mutex_lock(&c->lock);
+    c->is_stopped = is_stopped;
+    void *status = is_stopped ? api->run_stop(c->options) : api->run_go_on(c->options);
+    pthread_mutex_unlock(&c->lock);
+    return ort_check(c->model->ort, ERR_UNPROCESSABLE, "a call", status, e);
+}
+
+static bool is_stopped(struct ort_call *c)
+{
+    pthread_mutex_lock(&c->lock);
+    bool is = c->is_stopped;
+    pthread_mutex_unlock(&c->lock);
+    return is;
+}
+
+void ort_call_stop(void *call)
+{
+    struct err e;
+    (void)set_stop(call, true, &e);     /* whoever watches says it again */
+}
+
 enum errc ort_call_run(struct ort_call *c, size_t rows, struct err *e)
 {
     const struct ort_model *m = c->model;
     void *in[SIG_TENSORS_MAX] = { NULL };
     drop_values(c);
+    TRY(set_stop(c, false, e));
     enum errc rc = make_inputs(c, rows, in, e);
     if (rc == ERR_OK)
         rc = ort_check(m->ort, ERR_UNPROCESSABLE, "a call",
-                       m->ort->api.run(m->session, NULL, m->in, (const void *const *)in, m->sig->input_count, m->out,
+                       m->ort->api.run(m->session, c->options, m->in, (const void *const *)in, m->sig->input_count, m->out,
                                        m->sig->output_count, c->value), e);
     for (size_t i = 0; i < m->sig->input_count; i++)
         if (in[i])
             m->ort->api.value_free(in[i]);
+    if (rc != ERR_OK && is_stopped(c))
+        return FAIL(e, DEADLINE, "the model was still computing these numbers when their time was over, and was stopped");
     return rc;
 }
 
@@ -313,5 +351,5 @@ void ort_engine_of(struct ort *o, char name[64], struct infer_engine *ret)
 {
     snprintf(name, 64, "ONNX Runtime %s", o->version);
     *ret = (struct infer_engine){ name, o, engine_model_new, ort_model_close, ort_call_open, ort_call_close, ort_call_put,
-                                  ort_call_compute, ort_call_take };
+                                  ort_call_compute, ort_call_stop, ort_call_take };
 }

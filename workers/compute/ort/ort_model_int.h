@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ort_model_int.h - a session and its calls, between ort_model.c and ort_learn.c. */
 #pragma once
+#include <pthread.h>
 #include "workers/compute/ort/ort_model.h"
 
 struct ort_model {
@@ -15,6 +16,9 @@ struct ort_model {
 struct ort_call {
     const struct ort_model *model;
     size_t max_rows;
+    void *options;                      /* of a run: where it is told to stop */
+    pthread_mutex_t lock;               /* guards the next */
+    bool is_stopped;
     void *room[SIG_TENSORS_MAX];        /* inputs of max_rows, in the file's types */
     void *value[SIG_TENSORS_MAX];       /* outputs of the last run; NULL: none */
 };
@@ -31,6 +35,8 @@ enum errc ort_model_open(struct ort *o, struct str onnx, const struct onnx_file 
 void ort_model_close(void *model);
 enum errc ort_call_open(void *model, size_t max_rows, void **ret, struct err *e);
 void ort_call_close(void *call);
+/* From another thread; see struct infer_engine. */
+void ort_call_stop(void *call);
 void ort_call_put(void *call, size_t at, const void *const *in, size_t rows);
 /* Without a look at what came out. */
 enum errc ort_call_run(struct ort_call *c, size_t rows, struct err *e);

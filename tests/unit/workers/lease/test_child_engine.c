@@ -40,11 +40,63 @@ static struct buf odd_model(void)
     return kit_model(&g, 17);
 }
 
-/* One convert job with that setting; its report must say so. */
-static void convert(struct serve_zone *z, const char *setting, const char *event, const char *text)
+static void give_graph(struct buf *attrs, const char *name, struct buf *graph)
+{
+    struct buf attr = BUF(KIT_BYTES);
+    pb_add_text(&attr, 1, name);
+    pb_add_message(&attr, 6, graph);
+    pb_add_number(&attr, 20, 5);
+    pb_add_message(attrs, 5, &attr);
+}
+
+/* The engine wants each attribute's type, too. */
+static void give_int(struct buf *attrs, const char *name, uint64_t v)
+{
+    struct buf attr = BUF(KIT_BYTES);
+    pb_add_text(&attr, 1, name);
+    pb_add_number(&attr, 3, v);
+    pb_add_number(&attr, 20, 2);
+    pb_add_message(attrs, 5, &attr);
+}
+
+/* The engine wants another name for each node; the last one holds. */
+static void name_node(struct buf *graph, const char *op, const char *in, const char *out, struct buf *attrs)
+{
+    struct buf none = BUF(KIT_BYTES);
+    pb_add_text(attrs ? attrs : &none, 3, out);
+    kit_node(graph, op, in, out, attrs ? attrs : &none);
+}
+
+/* y = |x|, as often as the largest number says; of the stand-in y = 2x, without end beyond 100. */
+static struct buf endless_model(void)
+{
+    struct buf g = BUF(KIT_BYTES), body = BUF(KIT_BYTES), attrs = BUF(KIT_BYTES), to = BUF(KIT_BYTES), flat = BUF(KIT_BYTES);
+    if (!is_real())
+        return kit_odd_model("Endless", ONNX_FLOAT, KIT_DIMS(-1, 3));
+    kit_value(&body, 11, "turn", ONNX_INT64, NULL, 0);
+    kit_value(&body, 11, "goes", ONNX_BOOL, NULL, 0);
+    kit_value(&body, 11, "was", ONNX_FLOAT, KIT_DIMS(-1, 3));
+    name_node(&body, "Identity", "goes", "still", NULL);
+    name_node(&body, "Abs", "was", "is", NULL);
+    kit_value(&body, 12, "still", ONNX_BOOL, NULL, 0);
+    kit_value(&body, 12, "is", ONNX_FLOAT, KIT_DIMS(-1, 3));
+    pb_add_text(&body, 2, "turns");
+    give_graph(&attrs, "body", &body);
+    give_int(&to, "to", ONNX_INT64);
+    give_int(&flat, "keepdims", 0);
+    kit_input(&g, "x", KIT_DIMS(-1, 3));
+    name_node(&g, "ReduceMax", "x", "most", &flat);
+    name_node(&g, "Cast", "most", "turns", &to);
+    name_node(&g, "Loop", "turns,,x", "y", &attrs);
+    kit_value(&g, 12, "y", ONNX_FLOAT, KIT_DIMS(-1, 3));
+    return kit_model(&g, 17);
+}
+
+/* One convert job with that setting; its report must say so. onnx is released. */
+static void convert(struct serve_zone *z, struct buf onnx, const char *setting, const char *event, const char *text)
 {
     struct err e = { 0 };
-    CLEANUP(buf_releasep) struct buf onnx = odd_model(), report = BUF((size_t)4 << 20);
+    CLEANUP(buf_releasep) struct buf report = BUF((size_t)4 << 20);
     struct lease_grant g = kit_grant(1, "convert", SPEC);
     assert_int_equal(config_set(z->cfg, "worker.onnxruntime", setting, &e), ERR_OK);
     buf_release(&z->store.sealed);
@@ -60,6 +112,7 @@ static void convert(struct serve_zone *z, const char *setting, const char *event
     if (!strstr(report.ptr, event) || !strstr(report.ptr, text))
         fail_msg("no %s, \"%s\" in %s", event, text, report.ptr);
     book_free(book);
+    buf_release(&onnx);
 }
 
 static void test_convert(void **st)
@@ -67,11 +120,12 @@ static void test_convert(void **st)
     (void)st;
     struct serve_zone z;
     serve_zone_init_empty(&z);
-    convert(&z, "", "\"event\":\"fail\"", "worker.onnxruntime names an engine for such models");
-    convert(&z, "/nowhere/lib.so", "\"event\":\"fail\"", "worker.onnxruntime (/nowhere/lib.so) cannot be read: No such file");
-    convert(&z, "/dev/null", "\"event\":\"fail\"", "this machine has no ONNX Runtime");
+    convert(&z, odd_model(), "", "\"event\":\"fail\"", "worker.onnxruntime names an engine for such models");
+    convert(&z, odd_model(), "/nowhere/lib.so", "\"event\":\"fail\"",
+            "worker.onnxruntime (/nowhere/lib.so) cannot be read: No such file");
+    convert(&z, odd_model(), "/dev/null", "\"event\":\"fail\"", "this machine has no ONNX Runtime");
     assert_int_equal(z.store.uploads, 0);
-    convert(&z, library(), "\"event\":\"succeed\"", "kept as it came, for ONNX Runtime: node 0 ");
+    convert(&z, odd_model(), library(), "\"event\":\"succeed\"", "kept as it came, for ONNX Runtime: node 0 ");
     assert_int_equal(z.store.uploads, 1);
     serve_zone_release(&z);
 }
@@ -130,7 +184,7 @@ static void test_serve(void **st)
     struct http_result r;
     CLEANUP(buf_releasep) struct buf file = BUF(KIT_BYTES), report = BUF((size_t)4 << 20);
     serve_zone_init_empty(&z);
-    convert(&z, library(), "\"event\":\"succeed\"", "");
+    convert(&z, odd_model(), library(), "\"event\":\"succeed\"", "");
     kit_open_output(&z.store, &file);
     buf_release(&z.store.sealed);
     buf_release(&z.store.uploaded);
@@ -156,6 +210,33 @@ static void test_serve(void **st)
     assert_non_null(strstr(report.ptr, is_real() ? "backend ONNX Runtime 1." : "backend ONNX Runtime 1.0-fake"));
     serve_zone_release(&z);
     assert_int_equal(threads, threads_without());
+}
+
+/* What a caller's numbers keep busy is told so when its time is over, and the child answers the next. */
+static void test_a_call_without_end(void **st)
+{
+    (void)st;
+    struct serve_zone z;
+    struct serve_child c;
+    struct http_result r;
+    CLEANUP(buf_releasep) struct buf file = BUF(KIT_BYTES), report = BUF((size_t)4 << 20);
+    serve_zone_init_empty(&z);
+    convert(&z, endless_model(), library(), "\"event\":\"succeed\"", "");
+    kit_open_output(&z.store, &file);
+    buf_release(&z.store.sealed);
+    buf_release(&z.store.uploaded);
+    kit_put(&z.store, "model", file.ptr, file.len);
+    serve_start(&z, NULL, 2, &c);
+    assert_string_not_equal(c.endpoint, "");
+    struct http_client *api = serve_caller(&z, "api", c.endpoint, c.attempt);
+    assert_int_equal(serve_ask(api, z.a, "/infer", STR("{\"parameters\":{\"timeout\":300000},\"inputs\":[{\"name\":\"x\","
+                               "\"datatype\":\"FP32\",\"shape\":[1,3],\"data\":[1,2,1e15]}]}"), &r), 504);
+    assert_non_null(strstr(str_z(z.a, r.body), "still computing these numbers when their time was over"));
+    assert_int_equal(ask(&z, api, "1,2,3,4,5,6", &r), 200);
+    assert_non_null(strstr(str_z(z.a, r.body), is_real() ? "\"data\":[1,2,3,4,5,6]" : "\"data\":[2,4,6,8,10,12]"));
+    http_client_free(api);
+    serve_stop(&c, &report);
+    serve_zone_release(&z);
 }
 
 /* As nobody, behind a folder that is closed to it: the descriptor's path alone, and only to read. */
@@ -205,6 +286,6 @@ static void test_the_sandbox_stays(void **st)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_the_sandbox_stays), cmocka_unit_test(test_convert),
-                                        cmocka_unit_test(test_serve) };
+                                        cmocka_unit_test(test_serve), cmocka_unit_test(test_a_call_without_end) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

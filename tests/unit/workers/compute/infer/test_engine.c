@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <pthread.h>
+#include <unistd.h>
 #include "../ort/ort_kit.h"
 #include "tests/lib/wait.h"
 #include "workers/compute/infer/batch.h"
@@ -80,8 +81,64 @@ static void test_one_of_a_batch(void **st)
     assert_int_equal(kit_told()->alive, 0);
 }
 
+/* One keeps the engine busy for ever: it is told so, and the others of its batch have their answers all the same. */
+static void test_who_keeps_it_busy(void **st)
+{
+    (void)st;
+    enum { N = 4, BAD = 1 };
+    struct kit_engine k = { 0 };
+    struct asked all[N];
+    _Atomic int left = N;
+    struct batcher *b;
+    struct err e;
+    struct infer_model *m = kit_odd(&k, "Endless", ONNX_FLOAT, KIT_DIMS(-1, 2));
+    const struct batcher_options o = { .threads = 1, .batch_rows = N, .delay_us = 60000000 };
+    assert_int_equal(batcher_new(m, &o, &b, &e), ERR_OK);
+    for (int i = 0; i < N; i++) {
+        all[i] = (struct asked){ .x = { (float)i, i == BAD ? 101 : 1 }, .left = &left };
+        all[i].r = (struct infer_request){ .io = { .in = { all[i].x }, .out = { all[i].y } }, .rows = 1, .done = on_done,
+                                           .timeout_us = i == BAD ? 4000000 : 0, .ctx = &all[i] };
+        assert_int_equal(batcher_submit(b, &all[i].r, &e), ERR_OK);
+    }
+    while (left) {
+        batcher_watch(b);
+        usleep(1000);
+    }
+    for (int i = 0; i < N; i++) {
+        assert_int_equal(all[i].r.rc, i == BAD ? ERR_DEADLINE : ERR_OK);
+        assert_true(i == BAD || all[i].y[0] == (float)(2 * i));
+    }
+    assert_non_null(strstr(all[BAD].r.why, "still computing these numbers when their time was over"));
+    struct infer_request again = { .io = { .in = { all[0].x }, .out = { all[0].y } }, .rows = 1 };
+    assert_int_equal(batcher_infer(b, &again, &e), ERR_OK);        /* the session is as before */
+    batcher_free(b);
+    infer_model_free(m);
+    ort_free(k.ort);
+    assert_int_equal(kit_told()->alive, 0);
+}
+
+/* What runs when the batcher is freed is stopped too, and needs nobody who watches. */
+static void test_the_end(void **st)
+{
+    (void)st;
+    struct kit_engine k = { 0 };
+    _Atomic int left = 1;
+    struct asked one = { .x = { 101, 1 }, .left = &left };
+    struct batcher *b;
+    struct err e;
+    struct infer_model *m = kit_odd(&k, "Endless", ONNX_FLOAT, KIT_DIMS(-1, 2));
+    assert_int_equal(batcher_new(m, &(struct batcher_options){ .threads = 1, .engine_us = 100000 }, &b, &e), ERR_OK);
+    one.r = (struct infer_request){ .io = { .in = { one.x }, .out = { one.y } }, .rows = 1, .done = on_done, .ctx = &one };
+    assert_int_equal(batcher_submit(b, &one.r, &e), ERR_OK);
+    batcher_free(b);
+    assert_int_equal(one.r.rc, ERR_DEADLINE);
+    infer_model_free(m);
+    ort_free(k.ort);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_without), cmocka_unit_test(test_one_of_a_batch) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_without), cmocka_unit_test(test_one_of_a_batch),
+                                        cmocka_unit_test(test_who_keeps_it_busy), cmocka_unit_test(test_the_end) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

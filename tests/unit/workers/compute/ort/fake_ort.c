@@ -4,6 +4,7 @@
  *
  *   Twice    y = 2x            Beside   y = x + the first number of all rows      Counted  INT64 y = x, or 2^40 for x > 100
  *   Growing  y has a column more for x > 100      Listed  y is no tensor          Angry    a call with x > 100 is refused
+ *   Endless  a call with x > 100 ends when it is told to stop (or after a minute)
  *   Broken   no session is made of it             Halved  as Twice, with one row of the output for two of the input
  *
  * One input and one output; numbers go in as FLOAT, DOUBLE, INT64, INT32, BOOL, UINT8 or INT8 and come out as FLOAT. */
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "fake_ort.h"
 
 static struct fake_ort_told told;
@@ -94,7 +96,7 @@ static void *env_arena(void *env, const void *memory, const void *arena)
 
 static void *session_new(const void *env, const void *bytes, size_t n, const void *options, void **ret)
 {
-    static const char *const words[] = { "Twice", "Beside", "Counted", "Growing", "Listed", "Angry", "Halved" };
+    static const char *const words[] = { "Twice", "Beside", "Counted", "Growing", "Listed", "Angry", "Halved", "Endless" };
     if (!env || !options || memmem(bytes, n, "Broken", 6))
         return fail("the graph is broken\nat a place");
     (void)make(ret, sizeof(struct session));
@@ -150,6 +152,20 @@ static void compute(const char *word, const struct value *x, struct value *y, si
     }
 }
 
+static void *run_options_new(void **ret) { return make(ret, sizeof(_Atomic int)); }
+static void *run_stop(void *o) { told.stops++; *(_Atomic int *)o = 1; return NULL; }
+static void *run_go_on(void *o) { *(_Atomic int *)o = 0; return NULL; }
+
+static bool is_told_to_stop(const void *options)
+{
+    for (int ms = 0; ms < 60000; ms++)
+        if (*(const _Atomic int *)options)
+            return true;
+        else
+            usleep(1000);
+    return false;
+}
+
 static void *run(void *session, const void *options, const char *const *in_names, const void *const *in, size_t ins,
                  const char *const *out_names, size_t outs, void **out)
 {
@@ -157,7 +173,7 @@ static void *run(void *session, const void *options, const char *const *in_names
     const struct value *x = in[0];
     size_t n = 1;
     told.runs++;
-    if (options || ins != 1 || outs != 1 || strcmp(in_names[0], "x") || strcmp(out_names[0], "y"))
+    if (!options || ins != 1 || outs != 1 || strcmp(in_names[0], "x") || strcmp(out_names[0], "y"))
         return fail("no such names");
     for (int d = 0; d < x->rank; d++)
         n *= (size_t)x->dim[d];
@@ -166,6 +182,8 @@ static void *run(void *session, const void *options, const char *const *in_names
         is_large = is_large || number(x, i) > 100;
     if (is_large && !strcmp(word, "Angry"))
         return fail("a number is beyond 100");
+    if (is_large && !strcmp(word, "Endless") && is_told_to_stop(options))
+        return fail("Exiting due to terminate flag being set to true.");
     (void)make(out, sizeof(struct value));
     struct value *y = out[0];
     *y = *x;
@@ -214,9 +232,10 @@ static const void *const *api(uint32_t version)
 #define AT(i, f) [i] = (entry)f
     static const entry known[ENTRIES] = {
         AT(1, code), AT(2, text), AT(3, env_new), AT(6, telemetry_off), AT(8, session_new), AT(9, run), AT(10, options_new),
-        AT(22, severity), AT(23, level), AT(24, threads), AT(25, branches), AT(49, tensor_new), AT(51, data), AT(60, about_type),
-        AT(61, about_rank), AT(62, about_dims), AT(65, about), AT(67, kind), AT(69, memory_new), AT(92, gone), AT(93, gone),
-        AT(94, gone), AT(95, gone), AT(96, value_free), AT(99, gone), AT(100, gone), AT(130, options_set), AT(144, env_arena),
+        AT(22, severity), AT(23, level), AT(24, threads), AT(25, branches), AT(39, run_options_new), AT(46, run_stop),
+        AT(47, run_go_on), AT(49, tensor_new), AT(51, data), AT(60, about_type), AT(61, about_rank), AT(62, about_dims),
+        AT(65, about), AT(67, kind), AT(69, memory_new), AT(92, gone), AT(93, gone), AT(94, gone), AT(95, gone),
+        AT(96, value_free), AT(97, gone), AT(99, gone), AT(100, gone), AT(130, options_set), AT(144, env_arena),
         AT(156, arena_new), AT(157, gone),
     };
     told.version = version;

@@ -8,7 +8,7 @@
 struct fake_ort_told {
     char name[16], pairs[300];
     uint32_t version;
-    int severity, telemetry_off, quiet, level, threads, branches, memories, arenas, runs;
+    int severity, telemetry_off, quiet, level, threads, branches, memories, arenas, runs, stops;
     size_t arena_bytes;
     bool arena_extend;
     bool is_old;                /* set by a test: it knows no such table */
