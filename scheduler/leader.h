@@ -11,12 +11,18 @@
 
 struct leader;
 
-enum { LEADER_SILENCE_MS = 4000 };
+enum {
+    LEADER_SILENCE_MS = 2500,
+    LEADER_LOOK_US = 250000,            /* who stands by asks again so often */
+};
 
 struct leader *leader_new(const char *conninfo, const struct clock *clock);
 void leader_free(struct leader *l);
-/* True while leading; tries again (at most once a second) when not. */
+/* True while leading; tries again (at most four times a second) when not. Who begins to lead ends the sessions of this role that
+ * hold the planners' lock. */
 bool leader_check(struct leader *l);
+/* The database answered its last question, leading or standing by. From any thread. */
+bool leader_is_connected(const struct leader *l);
 /* How often it began to lead. Another number than before, though leader_check never said false: the lock was lost and taken
  * again in between, perhaps of another server that lacks what the last one had. */
 int64_t leader_term(const struct leader *l);

@@ -33,9 +33,8 @@
 #include <stdlib.h>
 
 enum { ARENA_MAX = 512 << 20, FULL_US = 1000000, REAP_US = 1000000, DEPEND_US = 200000, DEPEND_PART = 10, TIDY_US = 30000000,
-       PURGE_US = 60000000, REAP_LIMIT = 2000, PURGE_LIMIT = 10000,
-       CONFLICT_PAUSE_US = 20000, BUDGET_LIMIT = 1000, NOTE_US = 2000000,
-       PAGES_US = 30000000, PAGES_AGAIN_US = 250000, PAGES_LIMIT = 8, LEVELS_US = 10000000 };
+       PURGE_US = 60000000, REAP_LIMIT = 2000, PURGE_LIMIT = 10000, CONFLICT_PAUSE_US = 20000, BUDGET_LIMIT = 1000,
+       NOTE_US = 2000000, PAGES_US = 30000000, PAGES_AGAIN_US = 250000, PAGES_LIMIT = 8, LEVELS_US = 10000000, DUTIES = 14 };
 
 struct loop {
     const struct app *app;
@@ -45,10 +44,11 @@ struct loop {
     pthread_cond_t changed;
     bool is_woken, is_submitted, is_stopping;
     bool is_full;                       /* the last plan left no room: jobs that come are no news */
-    struct gather gather;               /* the loop's thread's, as is term: of the leader */
-    int64_t term;
+    struct gather gather;               /* the loop's thread's, as is all below but is_leading */
+    int64_t term;                       /* of the leader */
+    bool is_new;                        /* it has planned nothing in this term */
     _Atomic bool is_leading;
-    int64_t full_us, reap_us, purge_us, tenants_us, note_us, pages_us, levels_us, depend_us, begin_us, tidy_us, usage_us, arrays_us;
+    int64_t full_us, note_us, due_us[DUTIES];
 };
 
 enum errc loop_reap_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
@@ -94,8 +94,9 @@ static enum errc begin_once(const struct app *app, struct arena *a, bool *ret_mo
     return ERR_OK;
 }
 
-static enum errc drain_once(const struct app *app, struct arena *a, struct err *e)
+static enum errc drain_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
 {
+    (void)ret_more;
     struct work w = loop_work(app, a);
     struct slice told = { 0 };
     TRY(RUN_SYSTEM(&w, app->pool, 0, evict_drain(&w, &told, e), e));
@@ -106,8 +107,9 @@ static enum errc drain_once(const struct app *app, struct arena *a, struct err *
     return ERR_OK;
 }
 
-static enum errc suspend_once(const struct app *app, struct arena *a, struct err *e)
+static enum errc suspend_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
 {
+    (void)ret_more;
     struct work w = loop_work(app, a);
     struct slice told = { 0 };
     TRY(RUN_SYSTEM(&w, app->pool, 0, evict_suspend(&w, &told, e), e));
@@ -115,14 +117,16 @@ static enum errc suspend_once(const struct app *app, struct arena *a, struct err
     return ERR_OK;
 }
 
-static enum errc usage_once(const struct app *app, struct arena *a, struct err *e)
+static enum errc usage_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
 {
+    (void)ret_more;
     struct work w = loop_work(app, a);
     return RUN_SYSTEM(&w, app->pool, 0, queue_usage_pass(&w, e), e);
 }
 
-static enum errc tidy_once(const struct app *app, struct arena *a, struct err *e)
+static enum errc tidy_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
 {
+    (void)ret_more;
     struct work w = loop_work(app, a);
     int64_t closed;
     return RUN_SYSTEM(&w, app->pool, 0, dependencies_tidy(&w, REAP_LIMIT, &closed, e), e);
@@ -168,6 +172,13 @@ static enum errc pages_once(const struct app *app, struct arena *a, bool *ret_mo
     return ERR_OK;
 }
 
+static enum errc levels_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
+{
+    struct work w = loop_work(app, a);
+    (void)ret_more;
+    return levels_measure(&w, e);
+}
+
 static enum errc note_once(const struct app *app, struct arena *a, int64_t plan_us, struct err *e)
 {
     struct work w = loop_work(app, a);
@@ -210,7 +221,8 @@ static bool plan_round(struct loop *l, int64_t now, bool *ret_more)
     struct plan_outcome o;
     const int64_t real_us = clock_mono_us(&clock_system);        /* what wait_for_work counts in */
     int64_t began = clock_mono_us(l->app->clock);
-    bool is_ok = report(loop_plan(l->app, l->arena, is_due(&l->full_us, now, FULL_US), &o, &e), &e, "scheduler.plan");
+    const bool is_full = !l->is_new && is_due(&l->full_us, now, FULL_US);
+    bool is_ok = report(loop_plan(l->app, l->arena, is_full, &o, &e), &e, "scheduler.plan");
     pthread_mutex_lock(&l->lock);
     l->is_full = is_ok && !o.has_room;
     pthread_mutex_unlock(&l->lock);
@@ -221,79 +233,59 @@ static bool plan_round(struct loop *l, int64_t now, bool *ret_more)
     return is_ok;
 }
 
-/* What is done now and then. */
-static bool tidy_round(struct loop *l, int64_t now)
+/* What is done besides planning, in this order, each when it is due. */
+static const struct duty {
+    enum errc (*once)(const struct app *app, struct arena *a, bool *ret_more, struct err *e);
+    const char *event;
+    int64_t every_us, again_us;         /* again_us: instead, after a pass that left some */
+    bool hurries;                       /* after such a pass the next round comes at once */
+    int part;                           /* it rests at least so many times as long as it took: it looks at much */
+} duties[] = {
+    { loop_reap_once, "scheduler.reap", REAP_US, .hurries = true },
+    { loop_budget_once, "scheduler.budgets", REAP_US, .hurries = true },
+    { due_once, "scheduler.due", REAP_US, .hurries = true },
+    { drain_once, "scheduler.drain", REAP_US },
+    { loop_end_tenants_once, "scheduler.tenants", REAP_US },
+    { dependencies_once, "scheduler.dependencies", DEPEND_US, .part = DEPEND_PART },
+    { arrays_once, "scheduler.arrays", DEPEND_US, .part = DEPEND_PART },
+    { begin_once, "scheduler.begin", DEPEND_US },
+    { suspend_once, "scheduler.suspend", DEPEND_US },
+    { usage_once, "scheduler.usage", (int64_t)QUEUE_USAGE_S * 1000000 },
+    { tidy_once, "scheduler.tidy", TIDY_US },
+    { purge_once, "scheduler.purge", PURGE_US, .again_us = PAGES_AGAIN_US },
+    { pages_once, "scheduler.pages", PAGES_US, .again_us = PAGES_AGAIN_US },
+    { levels_once, "scheduler.levels", LEVELS_US },
+};
+_Static_assert(sizeof duties / sizeof *duties == DUTIES, "each has its time in struct loop");
+
+static bool do_duties(struct loop *l, int64_t now, bool *ret_more)
 {
-    struct err e = { 0 };
     bool is_ok = true;
-    if (is_due(&l->usage_us, now, (int64_t)QUEUE_USAGE_S * 1000000))
-        is_ok &= report(usage_once(l->app, l->arena, &e), &e, "scheduler.usage");
-    if (is_due(&l->tidy_us, now, TIDY_US))
-        is_ok &= report(tidy_once(l->app, l->arena, &e), &e, "scheduler.tidy");
-    if (is_due(&l->purge_us, now, PURGE_US)) {
+    for (size_t i = 0; i < DUTIES; i++) {
+        const struct duty *d = &duties[i];
+        struct err e = { 0 };
         bool some_left = false;
-        is_ok &= report(purge_once(l->app, l->arena, &some_left, &e), &e, "scheduler.purge");
-        if (some_left)
-            l->purge_us = now + PAGES_AGAIN_US;
+        if (now < l->due_us[i])
+            continue;
+        const int64_t began = clock_mono_us(l->app->clock);
+        is_ok &= report(d->once(l->app, l->arena, &some_left, &e), &e, d->event);
+        const int64_t rest = (clock_mono_us(l->app->clock) - began) * d->part;
+        l->due_us[i] = now + (some_left ? d->again_us : rest > d->every_us ? rest : d->every_us);
+        *ret_more |= d->hurries && some_left;
     }
     return is_ok;
 }
 
+/* Who begins to lead plans first: nothing was placed since the one before was lost, and every duty is due. */
 static bool round_once(struct loop *l, bool *ret_more)
 {
-    struct err e = { 0 };
-    int64_t now = clock_mono_us(l->app->clock);
-    bool is_ok = true, more = false;
+    const int64_t now = clock_mono_us(l->app->clock);
+    bool more = l->is_new;
     arena_reset(l->arena);
-    if (is_due(&l->reap_us, now, REAP_US)) {
-        bool budgets = false, deadlines = false;
-        is_ok &= report(loop_reap_once(l->app, l->arena, &more, &e), &e, "scheduler.reap");
-        is_ok &= report(loop_budget_once(l->app, l->arena, &budgets, &e), &e, "scheduler.budgets");
-        is_ok &= report(due_once(l->app, l->arena, &deadlines, &e), &e, "scheduler.due");
-        is_ok &= report(drain_once(l->app, l->arena, &e), &e, "scheduler.drain");
-        more |= budgets | deadlines;
-        if (more)
-            l->reap_us = 0;
-    }
-    if (is_due(&l->tenants_us, now, REAP_US)) {
-        bool some_left = false;
-        is_ok &= report(loop_end_tenants_once(l->app, l->arena, &some_left, &e), &e, "scheduler.tenants");
-        if (some_left)
-            l->tenants_us = 0;
-    }
-    if (is_due(&l->depend_us, now, DEPEND_US)) {
-        bool some_left = false;
-        is_ok &= report(dependencies_once(l->app, l->arena, &some_left, &e), &e, "scheduler.dependencies");
-        const int64_t rest = (clock_mono_us(l->app->clock) - now) * DEPEND_PART;    /* many are looked at less often */
-        l->depend_us = some_left ? 0 : now + (rest > DEPEND_US ? rest : DEPEND_US);
-    }
-    if (is_due(&l->arrays_us, now, DEPEND_US)) {
-        bool some_left = false;
-        const int64_t begun = clock_mono_us(l->app->clock);
-        is_ok &= report(arrays_once(l->app, l->arena, &some_left, &e), &e, "scheduler.arrays");
-        const int64_t rest = (clock_mono_us(l->app->clock) - begun) * DEPEND_PART;      /* it looks at every live task */
-        l->arrays_us = some_left ? 0 : now + (rest > DEPEND_US ? rest : DEPEND_US);
-    }
-    if (is_due(&l->begin_us, now, DEPEND_US)) {
-        bool some_left = false;
-        is_ok &= report(begin_once(l->app, l->arena, &some_left, &e), &e, "scheduler.begin");
-        is_ok &= report(suspend_once(l->app, l->arena, &e), &e, "scheduler.suspend");
-        if (some_left)
-            l->begin_us = 0;
-    }
-    is_ok &= tidy_round(l, now);
-    if (is_due(&l->pages_us, now, PAGES_US)) {
-        bool some_left = false;
-        is_ok &= report(pages_once(l->app, l->arena, &some_left, &e), &e, "scheduler.pages");
-        if (some_left)
-            l->pages_us = now + PAGES_AGAIN_US;
-    }
-    if (is_due(&l->levels_us, now, LEVELS_US)) {
-        struct work w = loop_work(l->app, l->arena);
-        is_ok &= report(levels_measure(&w, &e), &e, "scheduler.levels");
-    }
+    bool is_ok = l->is_new || do_duties(l, now, &more);
     is_ok &= plan_round(l, now, ret_more);
     *ret_more |= more;
+    l->is_new = false;
     return is_ok;
 }
 
@@ -352,6 +344,7 @@ static bool does_lead(struct loop *l)
     const bool leads = leader_check(l->leader);
     if (leads && l->term != leader_term(l->leader)) {
         l->term = leader_term(l->leader);
+        l->is_new = true;
         loop_forget(l->app);
     }
     return leads;
@@ -371,7 +364,7 @@ void loop_run(struct loop *l)
         atomic_store(&l->is_leading, leads);
         metrics_set(M_leader, leads);
         is_ok = !leads || round_once(l, &more);
-        wait_us = !is_ok ? CONFLICT_PAUSE_US + tick_us : more ? 0 : tick_us;
+        wait_us = !leads ? LEADER_LOOK_US : !is_ok ? CONFLICT_PAUSE_US + tick_us : more ? 0 : tick_us;
     }
 }
 

@@ -139,13 +139,10 @@ static void on_wake(void *ctx, struct str channel, struct str payload)
 static bool is_ready(void *ctx, struct buf *why)
 {
     struct daemon *d = ctx;
-    struct db_pool_stats s;
-    db_pool_stats(d->app.pool, &s);
-    if (!s.open)
-        buf_add_c(why, "no database connection\n");
-    else
-        buf_add_c(why, loop_is_leading(d->loop) ? "leading\n" : "standing by\n");
-    return s.open > 0;
+    /* The pool says nothing of it: who stands by has not opened one of its connections yet. */
+    const bool is_connected = leader_is_connected(d->leader);
+    buf_add_c(why, !is_connected ? "no database connection\n" : loop_is_leading(d->loop) ? "leading\n" : "standing by\n");
+    return is_connected;
 }
 
 static void print_metrics(void *ctx, struct buf *out)

@@ -11,6 +11,9 @@
 
 struct db_tx;
 
+/* The planners' advisory lock, of one transaction at a time. Statements elsewhere that change limits take it too. */
+#define PLAN_TURN_KEY INT64_C(4630123712)
+
 struct plan_result {
     int64_t admitted, refused, reasons_changed;
     struct slice lines;                 /* struct plan_line: what became attempts */

@@ -116,6 +116,16 @@ enum errc db_session_end_after(struct db_session *s, int64_t silence_ms, struct 
     return db_session_exec_script(s, sql, e);
 }
 
+/* pg_locks shows a key of 64 bits as two halves, and objsubid 1. */
+enum errc db_session_end_holders(struct db_session *s, int64_t key, bool *ret_some, struct err *e)
+{
+    return query_bool(s, "SELECT coalesce(bool_or(pg_terminate_backend(l.pid)), false)\n"
+                         "  FROM pg_locks l JOIN pg_stat_activity a USING (pid)\n"
+                         " WHERE l.locktype = 'advisory' AND l.objsubid = 1 AND l.granted AND l.pid <> pg_backend_pid()\n"
+                         "   AND (l.classid::int8 << 32 | l.objid::int8) = $1::int8\n"
+                         "   AND a.usename = current_user AND a.datname = current_database()", key, ret_some, e);
+}
+
 enum errc db_session_unlock(struct db_session *s, int64_t key, struct err *e)
 {
     bool was_held;

@@ -24,6 +24,9 @@ MUST_CHECK enum errc db_session_try_lock(struct db_session *s, int64_t key, bool
 /* The server ends a session from which it hears nothing for so long, and lets its locks go: whose process is frozen, or whose
  * network is cut, holds them no longer than that. */
 MUST_CHECK enum errc db_session_end_after(struct db_session *s, int64_t silence_ms, struct err *e);
+/* Ends the other sessions of this role in this database that hold the advisory lock `key`. The server ends them even while they
+ * wait for the rest of a message that will never come, which no timeout of its does. *ret_some: there were some. */
+MUST_CHECK enum errc db_session_end_holders(struct db_session *s, int64_t key, bool *ret_some, struct err *e);
 MUST_CHECK enum errc db_session_unlock(struct db_session *s, int64_t key, struct err *e);
 /* A round trip: UNAVAILABLE when the connection, and with it every lock, is gone. */
 MUST_CHECK enum errc db_session_alive(struct db_session *s, struct err *e);

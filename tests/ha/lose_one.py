@@ -34,7 +34,7 @@ PRIMARIES = ("primary", "silent-primary")
 def part(site, name, turn):
     """The process of this round's loss."""
     if name in ("leader", "standby", "silent-leader"):
-        led = until("a falaj-scheduler leads", site.leader, 60)
+        led = until("a falaj-scheduler leads, the other stands by", site.leader, 60)
         return f"scheduler-{led if name != 'standby' else 3 - led}"
     if name in ("primary", "silent-primary", "standby-db"):
         first = until("there is a primary", site.primary, 60)

@@ -370,17 +370,19 @@ backend machines
         """A synchronous one, as Patroni has it. PostgreSQL knows it earlier, and Patroni never knows of a loss in between."""
         return any(self.answers(port, "/sync") for port in self.rest_ports)
 
+    def said(self, n):
+        """What falaj-scheduler n says of itself; None: nothing."""
+        try:
+            c = http.client.HTTPConnection("127.0.0.1", self.scheduler_ports[n - 1], timeout=2)
+            c.request("GET", "/readyz")
+            return c.getresponse().read()
+        except (OSError, http.client.HTTPException):
+            return None
+
     def leader(self):
-        """Which falaj-scheduler leads: 1, 2 or None."""
-        for n in (1, 2):
-            try:
-                c = http.client.HTTPConnection("127.0.0.1", self.scheduler_ports[n - 1], timeout=2)
-                c.request("GET", "/readyz")
-                if c.getresponse().read() == b"leading\n":
-                    return n
-            except (OSError, http.client.HTTPException):
-                pass
-        return None
+        """Which falaj-scheduler leads, 1 or 2, while the other stands by; else None: its loss would then be the loss of both."""
+        said = [self.said(1), self.said(2)]
+        return said.index(b"leading\n") + 1 if {*said} == {b"leading\n", b"standing by\n"} else None
 
     def close(self):
         atexit.unregister(self.close)

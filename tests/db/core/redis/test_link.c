@@ -7,10 +7,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <arpa/inet.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 #include "core/base/cleanup.h"
 #include "core/redis/client.h"
 #include "core/redis/dial_int.h"
@@ -64,11 +68,11 @@ static void test_both_ways_in_tls(void **state)
     goes_through(redis_site_by_list(site));
 }
 
-static enum errc dial(struct redis_opts o, struct err *e)
+static enum errc dial_within(struct redis_opts o, int timeout_ms, struct err *e)
 {
     struct redis_address a;
     struct redis_link *link = NULL;
-    o.timeout_ms = 20000;                           /* a busy machine is no refusal */
+    o.timeout_ms = timeout_ms;
     redis_address_set(&a, &o);
     struct redis_route *r = redis_route_new(&a);
     enum errc rc = redis_dial(r, &link, e);
@@ -76,6 +80,11 @@ static enum errc dial(struct redis_opts o, struct err *e)
     redis_route_free(r);
     redis_address_release(&a);
     return rc;
+}
+
+static enum errc dial(struct redis_opts o, struct err *e)
+{
+    return dial_within(o, 20000, e);                /* a busy machine is no refusal */
 }
 
 static struct redis_opts one(void)
@@ -130,8 +139,43 @@ static void test_who_is_refused(void **state)
     refused(o, ERR_IO, "cannot read /nowhere/at/all");
 }
 
+/* A server whose link is cut in the middle of its answer to ROLE: the connection stands, and no more comes. */
+static void *say_half(void *arg)
+{
+    static const char half[] = "*3\r\n$6\r\nmas";
+    char asked[512];
+    int fd = accept(*(int *)arg, NULL, NULL);
+    if (fd >= 0 && read(fd, asked, sizeof asked) > 0 && write(fd, half, sizeof half - 1) > 0)
+        while (read(fd, asked, sizeof asked) > 0)
+            continue;
+    close(fd);
+    return NULL;
+}
+
+static void test_half_an_answer_is_no_answer(void **state)
+{
+    (void)state;
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t len = sizeof at;
+    int listens = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(listens, (struct sockaddr *)&at, sizeof at), 0);
+    assert_int_equal(listen(listens, 4), 0);
+    assert_int_equal(getsockname(listens, (struct sockaddr *)&at, &len), 0);
+    pthread_t server;
+    assert_int_equal(pthread_create(&server, NULL, say_half, &listens), 0);
+    char place[40];
+    snprintf(place, sizeof place, "127.0.0.1:%d", ntohs(at.sin_port));
+    struct err e;
+    const enum errc rc = dial_within((struct redis_opts){ .address = place }, 300, &e);
+    if (rc != ERR_DEADLINE)
+        fail_msg("%d: %s (%s)", (int)rc, e.msg, e.detail);
+    pthread_join(server, NULL);                     /* the connection was given up */
+    close(listens);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_both_ways_in_tls), cmocka_unit_test(test_who_is_refused) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_both_ways_in_tls), cmocka_unit_test(test_who_is_refused),
+                                        cmocka_unit_test(test_half_an_answer_is_no_answer) };
     return cmocka_run_group_tests(tests, make, drop);
 }
