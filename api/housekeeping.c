@@ -50,11 +50,11 @@ static void sweep_uploads(struct app *app, struct arena *a)
 }
 
 /* Sessions in programs whose falaj-api is gone, or for which nobody came. */
-static void sweep_inside(struct app *app, struct arena *a)
+static void sweep_inside(struct app *app)
 {
     struct err e;
     int64_t tenants = 0;
-    if (app->node_pool && inside_sweep(app, a, &tenants, &e) != ERR_OK)
+    if (app->node_pool && inside_sweep(app, &tenants, &e) != ERR_OK)
         log_err(LOG_WARN, "inside.sweep", &e);
 }
 
@@ -102,7 +102,7 @@ void housekeeping_run(struct app *app, struct api *api, struct config *cfg, sigs
         if (erasure_keeper_look_if_moved(app, &e) != ERR_OK)
             log_err(LOG_WARN, "erasure.look", &e);
         sweep_uploads(app, a);
-        sweep_inside(app, a);
+        sweep_inside(app);
         if (api->trust && trust_refresh(app, api->trust))
             serving_trust_share(api);
         if (clock_mono_us(app->clock) >= sweep_us) {

@@ -43,6 +43,10 @@ static const struct stmt open = { .name = "run_open", .params = "ui", .row = &ru
     "       EXISTS (SELECT FROM node n WHERE " OF_RUN " AND " IS_HEARD ") AS is_heard\n"
     "  FROM engine_run r JOIN engine g ON g.engine_id = r.engine_id\n"
     " WHERE r.engine_id = $1 AND r.state <> 'ENDED' ORDER BY r.run_id LIMIT $2" };
+/* Who reads which places are free holds the engine until what it wrote is committed: of two that believe they lead one waits, and
+ * then reads what the other wrote. */
+static const struct stmt hold = { .name = "run_hold", .params = "u", .card = CARD_NONE, .sql =
+    "SELECT FROM engine WHERE engine_id = $1 FOR NO KEY UPDATE" };
 /* A place whose machine still works, left behind by a run that ended, is not free. */
 static const struct stmt seats = { .name = "run_seats", .params = "ui", .row = &seat_row_schema, .card = CARD_MANY, .sql =
     "SELECT s AS seat FROM engine g, generate_series(1, g.machines) s\n"
@@ -130,8 +134,9 @@ static const struct stmt purge_certs = { .name = "run_purge_certs", .params = ""
     " WHERE c.identity LIKE 'spiffe://' || g.zone || '/worker/' || g.pool || '/%'\n"
     "   AND c.not_after < clock_timestamp() - interval '7 days'" };
 
-const struct stmt *const engine_run_stmts[] = { &engines, &open, &seats, &wanted, &insert, &drain, &count_up, &withdraw, &token,
-    &free_names, &tell, &back, &end, &gone, &reasons, &unreason, &health, &ended, &purge, &purge_tokens, &purge_certs, NULL };
+const struct stmt *const engine_run_stmts[] = {
+    &engines, &open, &hold, &seats, &wanted, &insert, &drain, &count_up, &withdraw, &token, &free_names, &tell, &back, &end,
+    &gone, &reasons, &unreason, &health, &ended, &purge, &purge_tokens, &purge_certs, NULL };
 
 enum errc engine_run_engines(struct work *w, struct slice *ret, struct err *e)
 {
@@ -154,6 +159,7 @@ static void write_run(struct work *w, const struct engine *g, const struct deman
 enum errc engine_run_read(struct work *w, const struct engine *g, struct slice *ret, struct err *e)
 {
     struct slice free = { 0 }, jobs = { 0 };
+    db_queue(w->tx, &hold, ARGS(A_UUID(g->engine_id)), false);
     TRY(db_many(w->tx, &seats, ARGS(A_UUID(g->engine_id), A_I64(ENGINE_RUNS_MAX)), &free, ENGINE_RUNS_MAX, e));
     if (free.n)
         TRY(db_many(w->tx, &wanted, ARGS(A_UUID(g->engine_id), A_I64(ENGINE_NEW_MAX)), &jobs, ENGINE_NEW_MAX, e));

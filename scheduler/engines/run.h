@@ -25,7 +25,8 @@ struct run_row {
 
 /* Engines that the leader looks after: enabled, or with open runs. struct engine. */
 enum errc engine_run_engines(struct work *w, struct slice *ret, struct err *e) MUST_CHECK;
-/* First writes runs for jobs that wait and can be had machines for; then ret: struct run_row of all that are open. */
+/* First writes runs for jobs that wait and can be had machines for; then ret: struct run_row of all that are open. The engine is
+ * held by the transaction, so that no place is given twice. */
 enum errc engine_run_read(struct work *w, const struct engine *g, struct slice *ret, struct err *e) MUST_CHECK;
 /* Machines of the engine with a lease take no second one. */
 enum errc engine_run_drain(struct work *w, const struct engine *g, struct err *e) MUST_CHECK;

@@ -32,8 +32,8 @@ SCHEMA_EXTERN(near_miss, "The machine that lacks least", FIELD(near_miss, zone, 
     FIELD(near_miss, never, 0, .doc = "It lacks that even when nothing runs there, and so does every other"));
 SCHEMA_EXTERN(start_outlook, "When a job may start",
     FIELD(start_outlook, at, 0, .doc = "The time"),
-    FIELD(start_outlook, basis, 0, .doc = "not_before: it may not start sooner; room: a machine has room by then, if what runs runs to its "
-                                          "limit and no other job takes the place"));
+    FIELD(start_outlook, basis, 0, .doc = "not_before: it may not start sooner; room: a machine has room by then and is kept "
+                                          "for nobody else, if what runs runs to its limit and no other job takes the place"));
 
 static const struct stmt job_moments = { .name = "job_moments", .params = "uuSssiiii", .row = &moments_schema, .card = CARD_ONE,
     .sql =
@@ -150,32 +150,63 @@ enum errc forecast_check(struct work *w, const struct job_create *in, const stru
     return RUN_READ(w, look_around(w, ret, e), e);
 }
 
-/* No window keeps the job off a machine that could hold it and from which room is told, if it starts there then. */
-static bool windows_let(const struct snapshot *s, const struct snap_job *j, const struct ask *a, int64_t at_us)
+/* The first moment from which the machine's windows let the job start; 0: it has more windows than are known. */
+static int64_t after_windows(const struct snap_node *n, const struct snap_job *j, int64_t at_us)
 {
-    for (size_t i = 0; i < s->nodes.n; i++) {
-        const struct snap_node *n = &s->nodes.items[i];
-        if (str_eq(n->pool, j->pool) && snap_job_takes(j, n) && snap_node_could(n, a) && !reserved_lets_at(n, j, at_us))
-            return false;
-    }
-    return true;
+    const int64_t start_us = reserved_next_start(n, j, at_us);
+    const bool is_cut = n->nkept >= OUTLOOK_WINDOWS && start_us > n->kept[n->nkept - 1].from_us;
+    return is_cut ? 0 : start_us;
 }
 
-/* When it may start, where that is known: its own time, or the room that running attempts leave at their limits. A share of a GPU
- * is not told from the number of GPUs, so that it has no such time. */
-static enum errc find_start(struct work *w, const struct job *j, const struct outlook *o, bool is_for_room, struct start_outlook *ret,
-                            struct err *e)
+static bool stands_well(const struct snap_node *n, const struct snap_job *j)
+{
+    bool is_allowed = false;
+    for (size_t i = 0; i < j->zones.n; i++)
+        is_allowed |= str_eq(((const struct str *)j->zones.items)[i], n->zone);
+    return is_allowed && str_eq(n->pool, j->pool) && snap_job_takes(j, n);
+}
+
+/* Since room_us there is room on one of the machines that could hold the job, nobody says on which: the latest moment at which
+ * each of them lets it start. Or a machine that has room today and is kept lets it start sooner. 0: nothing is known. */
+static int64_t start_with_room(const struct snapshot *s, const struct snap_job *j, int64_t room_us)
+{
+    const struct ask a = snap_job_ask(j);
+    int64_t all_us = room_us, one_us = 0;
+    for (size_t i = 0; i < s->nodes.n; i++) {
+        const struct snap_node *n = &s->nodes.items[i];
+        if (!stands_well(n, j))
+            continue;
+        if (all_us && snap_node_could(n, &a)) {
+            const int64_t at_us = after_windows(n, j, room_us);
+            all_us = !at_us || at_us > all_us ? at_us : all_us;
+        }
+        if (snap_node_fits(n, &a)) {
+            const int64_t at_us = after_windows(n, j, s->now_us);
+            one_us = at_us && (!one_us || at_us < one_us) ? at_us : one_us;
+        }
+    }
+    return !all_us || (one_us && one_us < all_us) ? one_us : all_us;
+}
+
+/* When it may start, where that is known: its own time, or the room that running attempts leave at their limits and windows leave
+ * to it. A share of a GPU is not told from the number of GPUs, so that it has no such time; nor have several machines at once. */
+static enum errc find_start(struct work *w, const struct job *j, const struct outlook *o, bool is_for_room,
+                            struct start_outlook *ret, struct err *e)
 {
     const struct snap_job *job = &o->snap.jobs.items[0];
     const struct ask a = snap_job_ask(job);
     struct moments m;
     TRY(db_one(w->tx, &job_moments, ARGS(A_UUID(w->tenant_id), A_UUID(j->job_id), A_STRS(job->zones.items, job->zones.n),
-               A_STR(j->pool), A_STR(j->gpu_models), A_I64(a.slots), A_I64(a.gpus), A_I64(a.cpu_milli), A_I64(a.memory_bytes)), &m, e));
-    if (m.not_before.us)
+               A_STR(j->pool), A_STR(j->gpu_models), A_I64(a.slots), A_I64(a.gpus), A_I64(a.cpu_milli), A_I64(a.memory_bytes)),
+               &m, e));
+    if (m.not_before.us) {
         *ret = (struct start_outlook){ m.not_before, STR("not_before") };
-    else if (is_for_room && m.room_by.us && (!a.gpus || a.gpu_milli == GPU_MILLI) &&
-             windows_let(&o->snap, job, &a, m.room_by.us))
-        *ret = (struct start_outlook){ m.room_by, STR("room") };
+        return ERR_OK;
+    }
+    const bool is_told = is_for_room && j->nodes < 2 && (!a.gpus || a.gpu_milli == GPU_MILLI);
+    const int64_t at_us = is_told ? start_with_room(&o->snap, job, m.room_by.us) : 0;
+    if (at_us)
+        *ret = (struct start_outlook){ { at_us }, STR("room") };
     return ERR_OK;
 }
 
@@ -201,7 +232,8 @@ enum errc forecast_wait(struct work *w, const struct job *job, struct job_wait *
     ret->position = ret->ahead + 1;
     placement_plan(&o.snap, w->arena, &plan);
     const struct waiting why = plan.waits.n ? plan.waits.items[0] : (struct waiting){ 0 };
-    const bool placed = plan.places.n > 0, is_for_room = !placed && str_eq_c(why.reason, job_reason_names[JR_RESOURCES]);
+    const bool placed = plan.places.n > 0, is_for_room = !placed && (str_eq_c(why.reason, job_reason_names[JR_RESOURCES]) ||
+                                                                     str_eq_c(why.reason, job_reason_names[JR_RESERVED]));
     TRY(find_start(w, job, &o, is_for_room, &ret->start, e));
     if (waits_for.len) {
         ret->code = str_c(job_reason_names[JR_DEPENDENCY]);

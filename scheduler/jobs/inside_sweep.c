@@ -11,8 +11,10 @@ enum { SWEEP_BATCH = 64 };
 
 struct due { struct uuid tenant_id; };
 SCHEMA_OF(due, "A tenant with lost sessions", FIELD_ID(due, tenant_id, "tnt", 0, .doc = "The tenant"));
-const struct stmt inside_due_stmt = { .name = "inside_due", .params = "ii", .row = &due_schema, .card = CARD_MANY, .sql =
-    "SELECT DISTINCT tenant_id FROM job_session WHERE heard_at < clock_timestamp() - $1 * interval '1 second' LIMIT $2" };
+/* Behind $3, in order, so that each is looked at once in a sweep: those that fail do not stand before others for good. */
+const struct stmt inside_due_stmt = { .name = "inside_due", .params = "iiu", .row = &due_schema, .card = CARD_MANY, .sql =
+    "SELECT DISTINCT tenant_id FROM job_session\n"
+    " WHERE heard_at < clock_timestamp() - $1 * interval '1 second' AND tenant_id > $3 ORDER BY tenant_id LIMIT $2" };
 
 enum errc inside_note_lost(struct work *w, struct err *e)
 {
@@ -38,22 +40,44 @@ static enum errc sweep_one(const struct app *app, struct uuid tenant, struct are
     return RUN_WRITE(&w, inside_note_lost(&w, e), e);
 }
 
-enum errc inside_sweep(const struct app *app, struct arena *a, int64_t *ret_tenants, struct err *e)
+/* Of the next tenants behind *after, which goes on; *ret_more: there may be others. */
+static enum errc sweep_some(const struct app *app, struct arena *a, struct uuid *after, int64_t *ret_tenants, bool *ret_more,
+                            struct err *e)
 {
-    struct { struct due *items; size_t n; } due;
-    CLEANUP(arena_freep) struct arena *own = arena_new(4 << 20);
+    struct { struct due *items; size_t n; } due = { 0 };
     struct work w = { .app = app, .arena = a };
-    TRY(RUN_SYSTEM(&w, app->node_pool, TX_READ_ONLY,
-                   db_many(w.tx, &inside_due_stmt, ARGS(A_I64(INSIDE_LOST_S), A_I64(SWEEP_BATCH)), &due, SWEEP_BATCH, e), e));
     enum errc rc = ERR_OK;
+    *ret_more = false;
+    arena_reset(a);
+    TRY(RUN_SYSTEM(&w, app->node_pool, TX_READ_ONLY,
+                   db_many(w.tx, &inside_due_stmt, ARGS(A_I64(INSIDE_LOST_S), A_I64(SWEEP_BATCH), A_UUID(*after)), &due,
+                           SWEEP_BATCH, e), e));
     for (size_t i = 0; i < due.n; i++) {
         struct err one;
+        CLEANUP(arena_freep) struct arena *own = arena_new(4 << 20);
         const enum errc now = sweep_one(app, due.items[i].tenant_id, own, &one);
-        arena_reset(own);
+        *after = due.items[i].tenant_id;
         *ret_tenants += now == ERR_OK;
         if (now != ERR_OK && rc == ERR_OK) {    /* one tenant's fault holds no other up */
             rc = now;
             *e = one;
+        }
+    }
+    *ret_more = due.n == SWEEP_BATCH;
+    return rc;
+}
+
+enum errc inside_sweep(const struct app *app, int64_t *ret_tenants, struct err *e)
+{
+    CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+    struct uuid after = UUID_LEAST;
+    enum errc rc = ERR_OK;
+    for (bool more = true; more;) {
+        struct err some;
+        const enum errc now = sweep_some(app, a, &after, ret_tenants, &more, &some);
+        if (now != ERR_OK && rc == ERR_OK) {
+            rc = now;
+            *e = some;
         }
     }
     return rc;

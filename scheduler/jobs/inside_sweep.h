@@ -6,5 +6,6 @@
 
 /* Of the transaction's tenant, at most 64: their rows go, and each end is written into the log. */
 MUST_CHECK enum errc inside_note_lost(struct work *w, struct err *e);
-/* By the clock of falaj-api: the same for tenants that have such, one transaction each. */
-MUST_CHECK enum errc inside_sweep(const struct app *app, struct arena *a, int64_t *ret_tenants, struct err *e);
+/* By the clock of falaj-api: the same for all tenants that have such, in the order of their ids, one transaction each. The first
+ * error is told when all had their turn. */
+MUST_CHECK enum errc inside_sweep(const struct app *app, int64_t *ret_tenants, struct err *e);

@@ -78,6 +78,19 @@ static enum errc windows_of(struct work *w, struct str text, struct snap_node *n
     return ERR_OK;
 }
 
+/* A plan looks at windows where it is told that there are some. */
+static void gather_windows(struct work *w, struct snapshot *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->nodes.n; i++)
+        n += s->nodes.items[i].nkept;
+    struct reserved *r = ARENA_ARRAY(w->arena, struct reserved, n + 1);
+    s->reserved.items = r;
+    for (size_t i = 0; i < s->nodes.n; i++)
+        for (size_t k = 0; k < s->nodes.items[i].nkept; k++)
+            r[s->reserved.n++] = s->nodes.items[i].kept[k];
+}
+
 /* A job on several machines takes as many different ones, so each of those stands for itself. */
 static int64_t entries(const struct kind *k, const struct job *j)
 {
@@ -182,7 +195,8 @@ enum errc outlook_read(struct work *w, const struct job *j, struct outlook *ret,
     *t = (struct snap_tenant){ .tenant_id = w->tenant_id };
     *job = job_snap(j);
     TRY(read_machines(w, j, ret, e));
-    snapshot_fill(&ret->snap);
+    snapshot_fill(&ret->snap);          /* it would give each machine the rows of its id, which is not told here */
+    gather_windows(w, &ret->snap);
     TRY(zones_of(w, j, ret, e));
     TRY(read_tenant(w, t, &ret->snap.book, e));
     const struct zone_outlook *z = ret->zones.items;

@@ -11,7 +11,7 @@
 struct stmt;
 
 /* Kinds of machines that are looked at, at most: those of the job's pool with most room first. */
-enum { OUTLOOK_KINDS = 2000 };
+enum { OUTLOOK_KINDS = 2000, OUTLOOK_WINDOWS = 64 };     /* windows: of a machine, the next ones (the function machine_kinds) */
 
 struct zone_outlook {
     struct str zone;

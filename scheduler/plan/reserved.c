@@ -73,6 +73,14 @@ bool reserved_lets_at(const struct snap_node *n, const struct snap_job *j, int64
     return !before(n, j, at_us);
 }
 
+/* From too late for a window until its end nothing starts. */
+int64_t reserved_next_start(const struct snap_node *n, const struct snap_job *j, int64_t at_us)
+{
+    for (const struct reserved *w = before(n, j, at_us); w; w = before(n, j, at_us))
+        at_us = w->until_us;
+    return at_us;
+}
+
 /* To the minute, UTC. */
 static struct str minute_of(int64_t us, struct arena *a)
 {

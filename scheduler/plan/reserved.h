@@ -36,6 +36,8 @@ static inline bool reserved_lets(const struct snap_node *n, const struct snap_jo
 }
 /* The same at another moment. */
 bool reserved_lets_at(const struct snap_node *n, const struct snap_job *j, int64_t at_us);
+/* The first moment, at_us or later, at which it lets the job start there. */
+int64_t reserved_next_start(const struct snap_node *n, const struct snap_job *j, int64_t at_us);
 /* The last moment at which the job may start before that window; it is not its own. */
 int64_t reserved_last_start(const struct reserved *w, const struct snap_job *j);
 bool reserved_is_for(const struct reserved *w, const struct snap_job *j);

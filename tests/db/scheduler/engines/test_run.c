@@ -2,6 +2,10 @@
 /* test_run.c - runs for jobs that wait in an engine's pool: one for each, tenants in turns, never more than its places; a try is
  * counted by one who saw the number before it, and its tokens are the only good ones. */
 #include "engine_kit.h"
+#include "tests/lib/wait.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
 
 FIXTURE_GROUP(NOTHING_MORE, NOTHING_MORE)
 
@@ -108,10 +112,48 @@ static void a_try_has_tokens_of_its_own_and_one_who_began_it(void **state)
     kit_end(&w);
 }
 
+static void *read_late(void *arg)
+{
+    _Atomic bool *is_read = arg;
+    struct slice rows = { 0 };
+    struct work w = kit_begin(&f.scheduler, SCOPE_SYSTEM);
+    OK(engine_run_read(&w, &g, &rows, e));
+    kit_end(&w);
+    *is_read = true;
+    return NULL;
+}
+
+/* The first one's job waits no longer when the second one looks, so only the place is there to meet at. */
+static void of_two_that_believe_they_lead_one_gives_the_place(void **state)
+{
+    (void)state;
+    struct uuid job[2];
+    struct slice rows = { 0 };
+    _Atomic bool is_read = false;
+    pthread_t other;
+    kit_jobs(&f, f.tenant_a, 1, "both", &job[0]);
+    const struct uuid id = kit_engine(&f, "both", 1);
+    struct work w = kit_begin(&f.scheduler, SCOPE_SYSTEM);
+    g = engine_of(&w, id);
+    OK(engine_run_read(&w, &g, &rows, e));
+    assert_int_equal(rows.n, 1);
+    fixture_exec(&f, "UPDATE job SET state = 'HELD', queued = false, version = version + 1");
+    kit_jobs(&f, f.tenant_b, 1, "both", &job[1]);
+    pthread_create(&other, NULL, read_late, &is_read);
+    WAIT_WHILE(!is_read && !fixture_count(&f, "SELECT count(*) FROM pg_locks WHERE NOT granted"));
+    kit_end(&w);
+    pthread_join(other, NULL);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM engine_run"), 1);
+    fixture_exec(&f, "DELETE FROM engine_run");
+    fixture_exec(&f, "DELETE FROM engine");
+    fixture_forget_jobs(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_waits_gets_a_run_in_turns_and_within_its_places),
+        cmocka_unit_test(of_two_that_believe_they_lead_one_gives_the_place),
         cmocka_unit_test(a_try_has_tokens_of_its_own_and_one_who_began_it),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

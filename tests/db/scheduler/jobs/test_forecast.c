@@ -12,6 +12,7 @@ static struct job_wait wait_of(struct uuid job_id, struct work *w)
     struct job j;
     struct job_wait ret;
     *w = fixture_reader(&f, f.tenant_a);
+    w->now_us = clock_wall_us(&clock_system);
     OK(job_get(w, job_id, &j, e));
     OK(forecast_wait(w, &j, &ret, e));
     return ret;
@@ -48,6 +49,11 @@ static void the_value_of_the_class_goes_before_priority(void **state)
         cancel_job(&f, f.tenant_a, ids[i]);
 }
 
+static int64_t window_end(void)
+{
+    return fixture_count(&f, "SELECT (extract(epoch FROM until_at) * 1000000)::bigint FROM reservation");
+}
+
 static void a_start_is_told_where_it_is_known(void **state)
 {
     (void)state;
@@ -73,8 +79,20 @@ static void a_start_is_told_where_it_is_known(void **state)
     fixture_exec(&f, "UPDATE job SET max_runtime_s = CASE WHEN queued THEN 1800 ELSE 3600 END");
     fixture_exec(&f, "UPDATE reservation SET from_at = now() + interval '3630 s'");
     x = wait_of(second, &w);
-    assert_int_equal(x.start.at.us, 0);         /* there is room within an hour, and too little time behind it */
+    /* There is room within an hour, and too little time behind it: behind the window then. */
+    assert_true(str_eq_c(x.start.basis, "room"));
+    assert_int_equal(x.start.at.us, window_end());
     fixture_reader_done(&w);
+    fixture_exec(&f, "UPDATE job SET slots = CASE WHEN queued THEN 2 ELSE slots END");
+    x = wait_of(second, &w);
+    assert_true(str_eq_c(x.code, "Priority"));          /* what fits starts now: the window is an hour away */
+    fixture_reader_done(&w);
+    fixture_exec(&f, "UPDATE reservation SET from_at = now() - interval '1 s', until_at = now() + interval '600 s'");
+    x = wait_of(second, &w);
+    assert_true(str_eq_c(x.code, "Reserved") && str_eq_c(x.start.basis, "room"));     /* it has room, and is kept */
+    assert_int_equal(x.start.at.us, window_end());
+    fixture_reader_done(&w);
+    fixture_exec(&f, "UPDATE job SET slots = CASE WHEN queued THEN 4 ELSE slots END");
     fixture_exec(&f, "DELETE FROM reservation");
     uuid_text(second, hex);
     fixture_exec(&f, "UPDATE job SET not_before = now() + interval '1 hour' WHERE job_id = '%s'", hex);

@@ -298,6 +298,35 @@ static void it_is_told_for_whom_and_until_when_and_no_name(void **state)
     arena_free(a);
 }
 
+/* Against a look at every second of the time in which windows are. */
+static void the_next_start_is_the_first_that_windows_let(void **state)
+{
+    (void)state;
+    enum { SPAN = 400, MOST = 6 };
+    static struct world w;
+    size_t later = 0;
+    for (uint64_t of = 1; of <= 300; of++) {
+        seed = of;
+        world_of(&w, 1, 1);
+        struct snap_node *n = &w.nodes[0];
+        for (int64_t from = pick(60), k = 0; from < SPAN && k < MOST; k++) {
+            const int64_t until = from + 1 + pick(60);
+            window(&w, 0, from, until, pick(3) ? UUID_NIL : id_of(2, pick(2)), pick(2) ? UUID_NIL : id_of(4, pick(2)));
+            from = until + (pick(3) ? pick(90) : 0);
+        }
+        reserved_fill(&w.s);
+        const struct snap_job j = job_of(pick(2), pick(2), 1 + pick(50));
+        for (int64_t at = -100; at < SPAN; at += 7) {
+            int64_t first = at;
+            while (!reserved_lets_at(n, &j, NOW + first * S))
+                first++;
+            later += first > at;
+            assert_int_equal(reserved_next_start(n, &j, NOW + at * S), NOW + first * S);
+        }
+    }
+    assert_true(later > 1000);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test(name)
@@ -305,6 +334,7 @@ int main(void)
         T(who_ends_before_or_owns_it_starts),
         T(one_without_a_bound_stays_away_inside_the_horizon),
         T(an_own_window_does_not_hide_the_one_behind_it),
+        T(the_next_start_is_the_first_that_windows_let),
         T(no_plan_breaks_a_window_and_none_wastes_a_machine),
         T(many_kinds_of_windows_break_none),
         T(machines_that_differ_to_no_job_are_alike),
