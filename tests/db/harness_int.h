@@ -8,7 +8,7 @@
 #define PG_BIN "/usr/lib/postgresql/15/bin/"
 #define HARNESS_SCHEMA "falaj_schema"       /* the template's database that the migrations have run in */
 
-enum { START_TRIES = 2000, TRY_PAUSE_US = 5000, CONNINFOS_MAX = 32 };
+enum { START_TRIES = 20000, TRY_PAUSE_US = 5000, CONNINFOS_MAX = 32 };
 
 struct child {
     pid_t pid, owner;       /* owner: only the process that made it may end it, not its forks */
@@ -28,7 +28,7 @@ void harness_give(const char *path);                            /* to the accoun
  * with 0. */
 pid_t harness_spawn(const char *const *argv, const char *dir, const char *log);
 void harness_run(const char *const *argv, const char *dir, const char *log);
-void harness_dir(struct child *c, const char *kind);            /* a new folder below $TMPDIR */
+void harness_dir(struct child *c, const char *kind);            /* a new folder below $TMPDIR, else in memory or /tmp */
 void harness_end(struct child *c, int sig);                     /* sends the signal and waits */
 void harness_remove(const char *path);                          /* a folder with all that is in it */
 /* Between the two, the end of the program ends it; end calls harness_gone. */
