@@ -9,6 +9,7 @@ struct events;
 struct job_streams;
 struct serving;
 struct infer_stats;
+struct keys_watch;
 struct roll_keeper;
 struct mtls_trust;
 
@@ -27,6 +28,7 @@ struct api {
     struct serving *serving;            /* serving/serving.h: connections to serving workers */
     struct roll_keeper *rolls;          /* serving/roll.h: deployments that move to another job */
     struct infer_stats *infer_stats;    /* serving/infer_stats.h: how deployments answered */
+    struct keys_watch *keys;            /* api/keys_watch.h: how falaj-keyd of each zone is */
     struct ops_server *ops;             /* core/http/ops.h: health and metrics on a port of their own; NULL: on the people's */
     struct cert_watch *certs;           /* core/http/cert_watch.h: certificates that are replaced, or end soon */
     struct app lane_apps[LANE_COUNT];   /* copies of the app with the connections of each lane (lane.def) */

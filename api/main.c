@@ -6,16 +6,15 @@
  *   falaj-api --bootstrap-officer NAME  the same for the platform's first compliance officer, while it has none
  *   falaj-api --bootstrap-admin     print a fresh token of the platform's administrator, and tenant, name and password of its login
  *   falaj-api --move-blobs          move blobs from blob.dir to blob.s3_url, while others serve, and exit
- *   falaj-api --print-openapi | --print-errors | --print-config | --print-metrics | --print-permissions | --print-job-states |
- *             --print-job-types | --print-lanes | --print-sql-FUNCTION
+ *   falaj-api --print-WHAT          openapi, errors, config, metrics, permissions, job-states, job-types, lanes, sql-FUNCTION
  *
- * Stop: SIGTERM makes /readyz say 503 at once, the listeners accept nobody new, what is open is finished for api.drain_ms, then the
- * process ends. A second SIGTERM ends it at once. */
+ * Stop: SIGTERM makes /readyz say 503, nobody new is accepted, what is open is finished for api.drain_ms; a second one ends it. */
 #include "api/api.h"
 #include "api/bootstrap.h"
 #include "api/console_files.h"
 #include "api/events.h"
 #include "api/housekeeping.h"
+#include "api/keys_watch.h"
 #include "api/listeners.h"
 #include "api/openapi.h"
 #include "api/stmts.h"
@@ -226,6 +225,7 @@ static int serve(struct app *app, struct api *api, struct config *settings, cons
     api->infer_stats = infer_stats_new(app);
     api->rolls = roll_keeper_new(app);
     app->extra = api;
+    api->keys = keys_watch_new(app->keyd);
     if (open_console(api, cfg, e) != ERR_OK)
         return refuse("console", e);
     struct pipeline_opts po = { .app = app, .authn = api->authn, .sessions = api->sessions, .rate = api->rate, .console = api->console,
@@ -293,6 +293,7 @@ static void undo(struct app *app, struct api *api)
     api_rates_free(app->api_rates);
     residency_cache_free(app->residency);
     blob_store_free(app->blobs);
+    keys_watch_free(api->keys);
     keyd_client_free(app->keyd);
     close_lanes(app, api);
     redis_client_free(app->redis);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* system.c - the platform about itself: health, readiness, metrics, version, contract. */
 #include "api/api.h"
+#include "api/keys_watch.h"
 #include "api/openapi.h"
 #include "api/route.h"
 #include "core/base/cleanup.h"
@@ -20,6 +21,9 @@ struct ready_part { struct str name, status, detail; };
 SCHEMA_OF(ready_part, "One part", FIELD(ready_part, name, 0, .doc = "Which part"),
     FIELD(ready_part, status, 0, .doc = "ok, down, degraded, draining, sealed (keys), or full (the disk of blobs)"),
     FIELD(ready_part, detail, 0, .doc = "In words, where it is not ok"));
+struct ready_in { bool whole; };
+SCHEMA_OF(ready_in, "Who asks", FIELD(ready_in, whole, F_QUERY,
+    .doc = "503 also when a part is not ok: for a balancer that prefers others then, and asks without it when there are none"));
 struct ready_out { struct str status; struct slice parts; };
 SCHEMA_OF(ready_out, "May it get traffic", FIELD(ready_out, status, 0,
     .doc = "ready; degraded: takes traffic, but a part is not ok; not ready"),
@@ -36,19 +40,18 @@ static enum errc healthz(struct work *w, const void *in, void *out, struct err *
     return ERR_OK;
 }
 
-/* The keys of one zone. A zone whose keys are sealed does not stop the others, so it does not make this process unready. */
-static void ready_keys(struct work *w, const char *zone, struct ready_part *ret)
+/* The keys of one zone. What needs none of them goes on, and other zones do. */
+static void ready_keys(struct work *w, size_t zone, struct ready_part *ret)
 {
-    struct keyd_health h;
-    struct err e;
-    ret->name = str_fmt(w->arena, "keys %s", zone);
+    const struct keys_seen seen = keys_watch_see(((const struct api *)w->app->extra)->keys, zone);
+    ret->name = str_fmt(w->arena, "keys %s", keyd_client_zone(w->app->keyd, zone));
     ret->status = STR("ok");
-    if (keyd_health(w->app->keyd, str_c(zone), &h, &e) != ERR_OK) {
+    if (seen.state == KEYS_DOWN) {
         ret->status = STR("down");
         ret->detail = STR("The zone's falaj-keyd does not answer");
-    } else if (h.is_sealed) {
+    } else if (seen.state == KEYS_SEALED) {
         ret->status = STR("sealed");
-        ret->detail = str_dup(w->arena, str_c(h.reason));
+        ret->detail = str_dup(w->arena, str_c(seen.reason));
     }
 }
 
@@ -96,22 +99,25 @@ static void ready_own(struct work *w, struct ready_part *parts, bool *ret_can_wo
     *ret_can_work = db && !draining;
 }
 
+/* 200 says that calls are to come here: most of them need neither keys nor blobs nor Redis, so a part that is not ok, which all
+ * falaj-api may share, takes none of them out. Who has another one that is whole prefers it by asking for that. */
 static enum errc readyz(struct work *w, const void *in, void *out, struct err *e)
 {
-    (void)in, (void)e;
+    (void)e;
+    const struct ready_in *asked = in;
     struct ready_out *r = out;
     size_t zones = keyd_client_zones(w->app->keyd);
     struct ready_part *parts = ARENA_ARRAY(w->arena, struct ready_part, READY_OWN + zones);
     bool can_work;
     ready_own(w, parts, &can_work);
     for (size_t i = 0; i < zones; i++)
-        ready_keys(w, keyd_client_zone(w->app->keyd, i), &parts[READY_OWN + i]);
+        ready_keys(w, i, &parts[READY_OWN + i]);
     r->parts = (struct slice){ parts, READY_OWN + zones };
     bool is_whole = true;
     for (size_t i = 0; i < r->parts.n; i++)
         is_whole = is_whole && str_eq_c(parts[i].status, "ok");
     r->status = !can_work ? STR("not ready") : is_whole ? STR("ready") : STR("degraded");
-    call_of(w)->status = can_work ? 200 : 503;
+    call_of(w)->status = can_work && (is_whole || !asked->whole) ? 200 : 503;
     return ERR_OK;
 }
 
@@ -180,7 +186,7 @@ static const struct route rows[] = {
       .op = "healthz", .perm = PERM_PUBLIC, .handler = healthz, .status = 200, .out = &status_out_schema,
       .flags = R_NO_TX, .rate = RL_NONE, .doc = "The process is alive" },
     { .method = HTTP_GET, .path = "/readyz", .lane = LANE_VITAL,
-      .op = "readyz", .perm = PERM_PUBLIC, .handler = readyz, .status = 200, .out = &ready_out_schema,
+      .op = "readyz", .perm = PERM_PUBLIC, .handler = readyz, .in = &ready_in_schema, .status = 200, .out = &ready_out_schema,
       .flags = R_NO_TX, .rate = RL_NONE, .doc = "The process may get traffic" },
     { .method = HTTP_GET, .path = "/metrics", .lane = LANE_VITAL,
       .op = "metrics", .perm = PERM_PUBLIC, .handler = metrics, .status = 200, .out = &status_out_schema,

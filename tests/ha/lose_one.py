@@ -4,7 +4,7 @@
 
 usage: tests/ha/lose_one.py [--rounds N] [--only NAME,…]
 Each round takes one part of site_ha.py away and, when jobs complete again, gives it back:
-  api, keyd, worker       kill -9 of one of two
+  api, keyd, worker       kill -9 of one of two; without a falaj-keyd data sets are stored by the falaj-api beside the other one
   leader, standby         kill -9 of the falaj-scheduler that leads (takeover within 5 s), and of the other
   primary, standby-db     kill -9 of PostgreSQL with its Patroni, as a machine that is lost; the standby takes over within
                           Patroni's TTL + 5 s (on a machine so busy that Patroni itself needs longer: 5 s after it)
@@ -22,6 +22,7 @@ At the end: 0 accepted jobs lost, 0 done twice, 0 audit gaps, J1-J9. Exit status
 import argparse, json, os, sys, threading, time
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"), os.path.dirname(os.path.abspath(__file__))]
+import balancer
 from drill import Load, check, settle
 from platform_falaj import Api, log, share, until
 from site_ha import TTL_S, Site, missing
@@ -57,6 +58,8 @@ def lose(site, load, name, turn):
     wrote = time.time() - began
     load.probe(RECOVERY_MAX_S)
     took = time.time() - began
+    if name == "keyd":
+        store(site, load)
     if name in ("redis", "silent-redis"):
         until("Sentinel has another master", lambda: site.redis_named() not in (None, p.name), RECOVERY_MAX_S)
     if silent:
@@ -66,6 +69,18 @@ def lose(site, load, name, turn):
     else:
         p.start()
     return wrote, took, *([elected.after()] if elected else [])
+
+
+def store(site, load):
+    """Once the balancer knows whose falaj-keyd is away, no data set meets that falaj-api, though it is ready for all else."""
+    api = Api(site.url, load.token)
+    data = api.must("POST", "/v1/datasets", {"name": "drill", "label_column": "y", "classes": 2})["dataset_id"]
+    until("the balancer has one falaj-api that is whole, and two that are ready",
+          lambda: [balancer.up(site, x) for x in ("api_whole", "api")] == [1, 2], RECOVERY_MAX_S)
+    for _ in range(10):
+        status, said = api.call("POST", f"/v1/datasets/{data}/versions", b"x,y\n1,0\n2,1\n", headers={"Content-Type": "text/csv"})
+        if status != 201:
+            load.wrong.append(f"keyd: a data set was not stored: {status} {said}")
 
 
 def cut(site, load, name, turn):

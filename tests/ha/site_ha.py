@@ -10,6 +10,7 @@ database becomes the first of Patroni's two. Every process is a Process: what di
 so."""
 import atexit, http.client, json, os, shutil, signal, socket, subprocess, tempfile
 
+import balancer
 from platform_falaj import BIN, Api, Platform, until
 
 PG_BIN, TTL_S = "/usr/lib/postgresql/15/bin", 20
@@ -265,7 +266,8 @@ class Site:
     def programs(self):
         redis = self.redis()
         self.api_ports, self.worker_ports = [free_port(), free_port()], [free_port(), free_port()]
-        self.scheduler_ports, self.port, self.worker_port = [free_port(), free_port()], free_port(), free_port()
+        self.scheduler_ports, self.stats_port = [free_port(), free_port()], free_port()
+        self.port, self.worker_port = free_port(), free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         for i in (0, 1):
             n = i + 1
@@ -279,7 +281,7 @@ class Site:
             self.add(f"api-{n}", "sh", "-c", 'while :; do "$@"; sleep 0.3; done', "sh", f"{BIN}/falaj-api", "--config", conf)
             self.add(f"scheduler-{n}", f"{BIN}/falaj-scheduler", "--config", self.conf_file(
                 f"scheduler-{n}", "scheduler", **shared, scheduler__ops_port=self.scheduler_ports[i], scheduler__lease_ms=6000))
-        self.add("haproxy", "haproxy", "-f", self.write(os.path.join(self.folder, "haproxy.cfg"), self.balancer()))
+        self.add("haproxy", "haproxy", "-f", self.write(os.path.join(self.folder, "haproxy.cfg"), balancer.conf(self)))
         until("both falaj-api are ready", lambda: all(self.answers(x, "/readyz") for x in self.api_ports), 300)
         until("and the balancer knows", lambda: self.answers(self.port, "/readyz"), 60)
         self.admin = Api(self.url, self.token)
@@ -296,39 +298,6 @@ class Site:
             self.add(f"worker-{n}", f"{BIN}/falaj-worker", "--config", self.conf_file(f"worker-{n}", "worker", **changes))
         until("both machines are there", lambda: {"machine-1", "machine-2"} <= {
             x["name"] for x in self.admin.must("GET", "/v1/nodes")["data"] if x["state"] == "READY"}, 300)
-
-    def balancer(self):
-        """As docs/howto/high-availability.md has it."""
-        people = "\n".join(f"  server api{i + 1} 127.0.0.1:{x}" for i, x in enumerate(self.api_ports))
-        machines = "\n".join(f"  server api{i + 1} 127.0.0.1:{x} check port {y}"
-                             for i, (x, y) in enumerate(zip(self.worker_ports, self.api_ports)))
-        return f"""defaults
-  timeout connect 1s
-  timeout client 75s
-  timeout server 75s
-  default-server check inter 500ms fall 2 rise 1
-  option redispatch
-  retries 3
-frontend people
-  mode http
-  option forwardfor
-  bind 127.0.0.1:{self.port}
-  default_backend api
-backend api
-  mode http
-  option httpchk GET /readyz
-  retry-on conn-failure
-  balance leastconn
-{people}
-frontend machines
-  mode tcp
-  bind 127.0.0.1:{self.worker_port}
-  default_backend machines
-backend machines
-  mode tcp
-  option httpchk GET /readyz
-{machines}
-"""
 
     # --- links ---
 

@@ -102,8 +102,15 @@ test('/readyz tells sealed keys and a full disk from what is down, and goes on t
   process.kill(keyd, 'SIGUSR1');
   const sealed = await eventually('sealed keys', async () => { const p = await part(keys); return p.status === 'sealed' && p; });
   expect(sealed).toMatchObject({ detail: 'sealed by the operator', all: 'degraded' });
+  // Who has another falaj-api that is whole asks so, and prefers it; what needs no key goes on here.
+  const whole = await t.api.get('/readyz?whole=true');
+  expect(whole).toMatchObject({ status: 503, json: { status: 'degraded' } });
+  expect(whole.json.parts).toContainEqual({ name: keys, status: 'sealed', detail: 'sealed by the operator' });
+  must(await t.api.post('/v1/jobs', { name: 'without keys', kind: 'noop' }), 201);
+  expect((await send(idempotencyKey())).status).toBe(503);
   process.kill(keyd, 'SIGHUP');
   await eventually('open keys', async () => (await part(keys)).all === 'ready');
+  must(await t.api.get('/readyz?whole=true'), 200);
   const conf = join(ready.data_dir, 'etc', 'api.conf'), was = readFileSync(conf, 'utf8');
   writeFileSync(conf, `${was}\nblob.min_free = 1099511627776\n`);
   process.kill(ready.pids['api']!, 'SIGHUP');
@@ -181,6 +188,11 @@ describe('The key daemon', () => {
     signal('keyd', 'SIGSTOP');
     await halted('keyd');
     try {
+      // A balancer's look is answered though the key daemon is silent, and this falaj-api goes on with all else.
+      await until(() => t.api.get('/readyz?whole=true'), 503);
+      const seen = must(await t.api.get('/readyz'), 200), keys = seen.parts.find((p: any) => p.name === `keys ${ready.zone}`);
+      expect(seen.status).toBe('degraded');
+      expect(keys).toMatchObject({ status: 'down', detail: "The zone's falaj-keyd does not answer" });
       const from = Date.now();
       const reply = await send(idempotencyKey());
       expect(Date.now() - from).toBeLessThan(SLOWEST_MS);
