@@ -300,21 +300,23 @@ static enum errc read_windows(struct work *w, struct machines *m, int64_t revisi
     return ERR_OK;
 }
 
-/* What changed, and all of it where another revision or too many texts say so. */
-static enum errc read_changes(struct work *w, struct machines *m, struct slice *ret, struct err *e)
+struct machines_ask { struct machines *m; struct db_ask *ask; };
+
+static struct db_ask *ask(struct work *w, const struct machines *m)
 {
-    const bool is_full = m->bytes > TEXT_BYTES_MAX || m->ntexts == TEXTS_MAX;
-    if (is_full)
-        machines_forget(m);
-    for (int again = 0; again < 2; again++) {
-        TRY(db_many(w->tx, &machines_rooms, ARGS(A_I64(m->horizon), A_I64(2 * MACHINES_MAX)), ret, 2 * MACHINES_MAX, e));
-        const struct room_row *head = ret->items;
-        ASSERT(ret->n && head->kind == K_HEAD);
-        if (!m->horizon || m->revision == head->revision)
-            break;
-        machines_forget(m);
-    }
-    return ERR_OK;
+    return db_ask(w->tx, &machines_rooms, ARGS(A_I64(m->horizon), A_I64(2 * MACHINES_MAX)));
+}
+
+/* What changed since the ask's horizon, and all of it where another revision says so. */
+static enum errc read_changes(struct work *w, struct machines *m, struct db_ask *asked, struct slice *ret, struct err *e)
+{
+    TRY(db_told_many(w->tx, asked ? asked : ask(w, m), ret, 2 * MACHINES_MAX, e));
+    const struct room_row *head = ret->items;
+    ASSERT(ret->n && head->kind == K_HEAD);
+    if (!m->horizon || m->revision == head->revision)
+        return ERR_OK;
+    machines_forget(m);
+    return db_told_many(w->tx, ask(w, m), ret, 2 * MACHINES_MAX, e);
 }
 
 /* A slice behind the last one. False: something differs, and all is forgotten. */
@@ -342,16 +344,28 @@ static void free_machines(void *m)
     machines_free(m);
 }
 
-enum errc machines_read(struct work *w, bool compares, struct snapshot *s, struct slice *ret_held, struct err *e)
+struct machines_ask *machines_asked(struct work *w)
 {
     struct machines *m = w->app->machines;
-    struct slice rows = { 0 };
+    struct machines_ask *a = ARENA_NEW(w->arena, struct machines_ask);
     if (!m) {
         m = machines_new();
         arena_defer(w->arena, free_machines, m);
     }
-    for (bool is_same = false; !is_same;) {
-        TRY(read_changes(w, m, &rows, e));
+    if (m->bytes > TEXT_BYTES_MAX || m->ntexts == TEXTS_MAX)
+        machines_forget(m);
+    *a = (struct machines_ask){ m, ask(w, m) };
+    return a;
+}
+
+enum errc machines_read(struct work *w, struct machines_ask *a, bool compares, struct snapshot *s, struct slice *ret_held,
+                        struct err *e)
+{
+    struct machines *m = a->m;
+    struct db_ask *asked = a->ask;
+    struct slice rows = { 0 };
+    for (bool is_same = false; !is_same; asked = NULL) {
+        TRY(read_changes(w, m, asked, &rows, e));
         const bool is_load = !m->horizon;
         const struct room_row *r = rows.items;
         const size_t tenants = end_of(r, rows.n, 1, K_TENANT), held = end_of(r, rows.n, tenants, K_HELD);

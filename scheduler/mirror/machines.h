@@ -9,7 +9,8 @@
  * term of the leader (scheduler/leader.h), whose server may lack the last changes of the one before. All the time slices are
  * compared with the database (machines_same); what differs without a change of its version is told, and all is read again.
  *
- * Calling order: machines_new -> machines_read* (one thread) -> machines_free. NULL: everything is read each time.
+ * Calling order: machines_new -> (machines_asked -> machines_read)* (one thread) -> machines_free. NULL: everything is read each
+ * time.
  * Memory: its own; texts that a snapshot got live until the next machines_read. */
 #pragma once
 #include "core/base/work.h"
@@ -44,9 +45,13 @@ bool machines_same(const struct machines *m, const struct machine_fact *f, size_
 struct machines_count machines_counted(const struct machines *m);
 
 /* Machines that are READY into s->nodes, in the order of their ids, with what live attempts hold of them; and s->revision,
- * s->reserved and its number. ret_held: struct tenant_hold in the order of ids. compares: one slice too. */
+ * s->reserved and its number. ret_held: struct tenant_hold in the order of ids. compares: one slice too. Asked first (db_ask), so
+ * that it is read in the same wait as what is asked for next to it. */
 struct tenant_hold { struct uuid tenant_id; int64_t slots, gpus; };
-enum errc machines_read(struct work *w, bool compares, struct snapshot *s, struct slice *ret_held, struct err *e) MUST_CHECK;
+struct machines_ask;
+struct machines_ask *machines_asked(struct work *w);
+enum errc machines_read(struct work *w, struct machines_ask *a, bool compares, struct snapshot *s, struct slice *ret_held,
+                        struct err *e) MUST_CHECK;
 
 /* The windows of machines alone, read anew in this transaction into s->reserved; the rows are w->arena's. */
 enum errc machines_windows(struct work *w, int64_t revision, struct snapshot *s, struct err *e) MUST_CHECK;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* snapshot.c - two reads: what changed of machines and what live attempts hold of them and of tenants (machines.h), and the
- * front of every queue. Whose queues they are, their limits and where their data may be is kept from plan to plan (policies.h).
+/* snapshot.c - two reads in one wait: what changed of machines and what live attempts hold of them and of tenants
+ * (machines.h), and the front of every queue. Whose queues they are, their limits and where their data may be is kept from
+ * plan to plan (policies.h).
  *
  * Queues are read by shape (migrations/0030): of each tenant and shape the first jobs, their equal part of the room. What does not
  * fit hides nothing that does, for every shape that waits is there; and none is read in vain but a few. A shape of which more may wait is
@@ -224,12 +225,10 @@ static bool may_wait(const struct snapshot *s)
 }
 
 /* From what is kept of waiting jobs, once that is all of them. */
-static enum errc read_jobs(struct work *w, int64_t limit, bool is_full, struct snapshot *s, struct err *e)
+static enum errc read_jobs(struct work *w, int64_t limit, struct snapshot *s, struct err *e)
 {
     struct waiters *m = w->app->waiting;
     struct slice jobs = { 0 };
-    if (m && waiting_is_whole(m))
-        TRY(waiting_read(w, is_full, e));
     if (m && waiting_is_whole(m)) {
         waiting_front(m, limit, w->arena, &jobs);
         s->jobs.items = jobs.items;
@@ -242,12 +241,23 @@ static enum errc read_jobs(struct work *w, int64_t limit, bool is_full, struct s
     return ERR_OK;
 }
 
+/* What changed of machines and of waiting jobs, by two statements in one wait. Jobs are read where nothing has room, too: the
+ * next plan would have to read them. */
+static enum errc read_changes(struct work *w, bool compares, struct snapshot *s, struct slice *ret_held, struct err *e)
+{
+    const bool is_whole = w->app->waiting && waiting_is_whole(w->app->waiting);
+    struct machines_ask *machines = machines_asked(w);
+    struct waiting_ask *waiting = is_whole ? waiting_asked(w, compares) : NULL;
+    TRY(machines_read(w, machines, compares, s, ret_held, e));
+    return waiting ? waiting_read(w, waiting, e) : ERR_OK;
+}
+
 enum errc snapshot_read(struct work *w, int64_t limit, bool is_full, struct snapshot *ret, struct err *e)
 {
     struct snapshot s = { 0 };
     struct slice held = { 0 };
     int64_t room = 0;
-    TRY(machines_read(w, is_full, &s, &held, e));
+    TRY(read_changes(w, is_full, &s, &held, e));
     s.claims = w->app->claims;
     turnover_see(w->app->turnover, &s, clock_mono_us(w->app->clock));
     if (!is_full)
@@ -257,7 +267,7 @@ enum errc snapshot_read(struct work *w, int64_t limit, bool is_full, struct snap
     if (!is_full && room < limit)
         limit = room;
     if (limit > 0)
-        TRY(read_jobs(w, limit, is_full, &s, e));
+        TRY(read_jobs(w, limit, &s, e));
     for (size_t i = 0; i < s.jobs.n; i++) {
         struct snap_job *j = &s.jobs.items[i];
         j->needs_programs = job_needs_programs(j->kind);

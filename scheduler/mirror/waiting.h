@@ -56,8 +56,12 @@ uint64_t waiting_said(struct str reason, struct str message);
 bool waiting_is_whole(const struct waiters *m);
 /* A part of what is not known yet, in a transaction of its own; ret_more: there is more. Without a mirror nothing. */
 enum errc waiting_load(struct work *w, bool *ret_more, struct err *e) MUST_CHECK;
-/* What changed since the last read; compares: a slice too. Afterwards it may not be whole any more. */
-enum errc waiting_read(struct work *w, bool compares, struct err *e) MUST_CHECK;
+/* What changed since the last read; compares: a slice too. Asked first (db_ask), so that it is read in the same wait as what is
+ * asked for next to it; nothing else of the mirror may be called in between. After the read it may not be whole any more. An ask
+ * that is never read is as none. */
+struct waiting_ask;
+struct waiting_ask *waiting_asked(struct work *w, bool compares);
+enum errc waiting_read(struct work *w, struct waiting_ask *a, struct err *e) MUST_CHECK;
 /* Removes what was read of the trigger's notes, or nobody will read, WAITING_SWEPT at most; ret_more: so many. */
 enum errc waiting_tidy(struct work *w, bool *ret_more, struct err *e) MUST_CHECK;
 

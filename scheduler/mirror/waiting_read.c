@@ -165,16 +165,25 @@ static void take(struct waiters *m, const struct answer *x, int64_t slice)
     }
 }
 
-static enum errc read(struct work *w, struct waiters *m, int64_t slice, struct err *e)
+struct waiting_ask { struct db_ask *ask; int64_t slice; };
+enum { MOST = 2 * (WAITING_CHANGES + 1) + 3 * WAITING_LOAD + 1 };
+
+static struct waiting_ask *ask(struct work *w, const struct waiters *m, int64_t slice)
+{
+    struct waiting_ask *a = ARENA_NEW(w->arena, struct waiting_ask);
+    *a = (struct waiting_ask){ db_ask(w->tx, &waiting_rows, ARGS(A_TEXT(m->last), A_UUIDS_OF(m->doubts, m->ndoubts, tenant_id),
+                A_UUIDS_OF(m->doubts, m->ndoubts, job_id), A_UUID(m->after.tenant_id), A_I64(m->after.shape),
+                A_I64(m->after.priority), A_UUID(m->after.job_id), A_I64(slice), A_I64(WAITING_CHANGES + 1))), slice };
+    return a;
+}
+
+static enum errc told(struct work *w, struct waiters *m, struct waiting_ask *a, struct err *e)
 {
     struct slice rows = { 0 };
     const int64_t seen = waiting_begin(m);
-    const size_t most = 2 * (WAITING_CHANGES + 1) + 3 * WAITING_LOAD + 1;
-    TRY(db_many(w->tx, &waiting_rows, ARGS(A_TEXT(m->last), A_UUIDS_OF(m->doubts, m->ndoubts, tenant_id),
-                A_UUIDS_OF(m->doubts, m->ndoubts, job_id), A_UUID(m->after.tenant_id), A_I64(m->after.shape),
-                A_I64(m->after.priority), A_UUID(m->after.job_id), A_I64(slice), A_I64(WAITING_CHANGES + 1)), &rows, most, e));
-    const struct answer x = answer_of(rows, slice, seen, w->arena);
-    take(m, &x, slice);
+    TRY(db_told_many(w->tx, a->ask, &rows, MOST, e));
+    const struct answer x = answer_of(rows, a->slice, seen, w->arena);
+    take(m, &x, a->slice);
     return ERR_OK;
 }
 
@@ -184,14 +193,19 @@ enum errc waiting_load(struct work *w, bool *ret_more, struct err *e)
     *ret_more = false;
     if (!m || m->is_whole || m->is_off)
         return ERR_OK;
-    TRY(read(w, m, WAITING_LOAD, e));
+    TRY(told(w, m, ask(w, m, WAITING_LOAD), e));
     *ret_more = !m->is_whole && !m->is_off;
     return ERR_OK;
 }
 
-enum errc waiting_read(struct work *w, bool compares, struct err *e)
+struct waiting_ask *waiting_asked(struct work *w, bool compares)
 {
-    return read(w, w->app->waiting, compares ? WAITING_SLICE : 0, e);
+    return ask(w, w->app->waiting, compares ? WAITING_SLICE : 0);
+}
+
+enum errc waiting_read(struct work *w, struct waiting_ask *a, struct err *e)
+{
+    return told(w, w->app->waiting, a, e);
 }
 
 /* A mirror that is off until the next term, which reads all anew, needs none of them. */

@@ -153,6 +153,89 @@ static void inputs_are_stored_with_their_job(void **state)
     assert_int_equal(used(0), 2);
 }
 
+static struct job_submission *dear(int tenant, const char *key, bool waits)
+{
+    struct job_submission *s = item(tenant, key, "dear");
+    s->job.zone = STR("ae-dxb-1");
+    s->job.pool = STR("gpus");
+    s->job.data_class = STR("health");
+    s->job.queue = STR("night");
+    s->job.slots = 3;
+    s->job.gpus = 2;
+    s->job.priority = -7;
+    s->job.max_attempts = 5;
+    s->job.max_runtime_s = 61;
+    s->job.cpu_milli = 2500;
+    s->job.memory_bytes = 3 << 20;
+    s->job.gpu_milli = 500;
+    s->job.gpu_models = STR("a,b");
+    s->job.cls = STR("high");
+    if (waits) {
+        s->job.begin_at.us = INT64_C(4000000000000000);
+        s->job.deadline_at.us = INT64_C(4000000001000000);
+    }
+    return s;
+}
+
+/* What is stored of the jobs with this key, but who and when: one text that all of them must have. */
+static void assert_alike(const char *key, int64_t n)
+{
+    static const char row[] = "to_jsonb(j) - '{tenant_id,job_id,created_by,submitted_at,submitted_xid,ready_xid}'::text[]";
+    static const char claim[] = "to_jsonb(i) - '{tenant_id,principal_id,resource_id,created_at}'::text[]";
+    const char *from = "FROM idempotency i JOIN job j ON j.tenant_id = i.tenant_id AND j.job_id = i.resource_id";
+    assert_int_equal(NUMBER("SELECT count(*) %s WHERE i.key = '%s'", from, key), n);
+    assert_int_equal(NUMBER("SELECT count(DISTINCT (%s)) %s WHERE i.key = '%s'", row, from, key), 1);
+    assert_int_equal(NUMBER("SELECT count(DISTINCT (%s)) %s WHERE i.key = '%s'", claim, from, key), 1);
+    assert_int_equal(NUMBER("SELECT count(*) %s WHERE i.key = '%s' AND j.submitted_xid = j.ready_xid"
+                            " AND j.submitted_xid::text = j.xmin::text AND j.created_by = i.principal_id", from, key), n);
+}
+
+/* The function has a way of its own for a submission that comes alone. */
+static void one_that_comes_alone_is_stored_as_one_of_many(void **state)
+{
+    (void)state;
+    struct job_submission *plain = item(0, "plain", "a"), *some[] = { item(1, "plain", "a"), item(2, "plain", "a") };
+    submit(&plain, 1);
+    submit(some, 2);
+    assert_alike("plain", 3);
+    for (int waits = 0; waits < 2; waits++) {
+        const char *key = waits ? "later" : "now";
+        struct job_submission *one = dear(0, key, waits), *both[] = { dear(1, key, waits), dear(2, key, waits) };
+        submit(&one, 1);
+        submit(both, 2);
+        assert_alike(key, 3);
+        assert_int_equal(one->room, both[0]->room);
+        assert_int_equal(one->verdict, JOB_STORED);
+    }
+    assert_int_equal(NUMBER("SELECT count(*) FROM job WHERE reason = 'BeginTime' AND not_before = begin_at"), 3);
+    assert_int_equal(NUMBER("SELECT count(DISTINCT body) FROM audit_event"), 1);
+    assert_int_equal(NUMBER("SELECT count(*) FROM audit_event"), 9);
+    for (int t = 0; t < 3; t++)
+        assert_int_equal(used(t), 3);
+}
+
+/* What has ended since the last submission makes room, and is counted once. */
+static void one_alone_sees_what_has_ended(void **state)
+{
+    (void)state;
+    struct job_submission *one = item(0, "a", "a"), *both[] = { item(1, "a", "a"), item(2, "a", "a") };
+    struct job_submission *more = item(0, "b", "b");
+    sql("UPDATE quota SET hard_limit = 10, used = 10, ended = 2 WHERE resource = 'jobs';"
+        "INSERT INTO job_end (tenant_id, ended) SELECT tenant_id, 5 FROM tenant WHERE tenant_id <> '%s'", hex(UUID_NIL));
+    submit(&one, 1);
+    submit(both, 2);
+    assert_int_equal(one->verdict, JOB_STORED);
+    assert_int_equal(one->room, 3);
+    assert_int_equal(both[0]->room, 3);
+    assert_int_equal(NUMBER("SELECT count(DISTINCT (used, ended)) FROM quota"
+                            " WHERE resource = 'jobs' AND tenant_id IN ('%s', '%s')", hex(tenants[0]), hex(tenants[1])), 1);
+    assert_int_equal(used(0), 8);
+    sql("UPDATE quota SET used = 10 WHERE tenant_id = '%s' AND resource = 'jobs'", hex(tenants[0]));
+    submit(&more, 1);
+    assert_int_equal(more->verdict, JOB_NO_QUOTA);
+    assert_int_equal(more->room, 0);
+}
+
 /* Random batches with repeated keys, changed bodies, tight quotas and cancellations: the books always balance. */
 static void the_books_balance(void **state)
 {
@@ -200,6 +283,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(many_tenants_in_one_call), T(what_fits_is_taken_in_order), T(the_same_key_gives_the_same_job), T(a_replay_needs_no_quota),
         T(two_at_once_with_one_key), T(inputs_are_stored_with_their_job),
+        T(one_that_comes_alone_is_stored_as_one_of_many), T(one_alone_sees_what_has_ended),
         T(the_books_balance),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
