@@ -158,6 +158,13 @@ enum errc evict_apply(struct work *w, const struct snapshot *s, const struct pre
     return tell(w, l, n, ret_nodes, e);
 }
 
+enum errc evict_one(struct work *w, const struct evict_one *x, struct slice *ret_nodes, struct err *e)
+{
+    struct line l = { .tenant_id = x->tenant_id, .job_id = x->job_id, .attempt_id = x->attempt_id, .node_id = x->node_id,
+                      .fence = x->fence, .grace_s = x->grace_s, .why = x->why };
+    return tell(w, &l, 1, ret_nodes, e);
+}
+
 enum errc evict_drain(struct work *w, struct slice *ret_nodes, struct err *e)
 {
     struct slice rows = { 0 };

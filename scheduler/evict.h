@@ -17,6 +17,9 @@ enum errc evict_drain(struct work *w, struct slice *ret_nodes, struct err *e) MU
 enum errc evict_windows(struct work *w, struct slice *ret_nodes, struct err *e) MUST_CHECK;
 /* The same of jobs that are asked to be put aside (scheduler/jobs/job_suspend.h), as soon as they run. */
 enum errc evict_suspend(struct work *w, struct slice *ret_nodes, struct err *e) MUST_CHECK;
+/* One attempt, if it still runs, for a reason that is its own: it does not count as preempted. ret_nodes: as below. */
+struct evict_one { struct uuid tenant_id, job_id, attempt_id, node_id; int64_t fence, grace_s; struct str why; };
+enum errc evict_one(struct work *w, const struct evict_one *x, struct slice *ret_nodes, struct err *e) MUST_CHECK;
 /* Those that still run as they were seen; ret_nodes: struct uuid, whom to wake after the commit. */
 enum errc evict_apply(struct work *w, const struct snapshot *s, const struct preemption *p, struct holders h,
                       struct slice *ret_nodes, struct err *e) MUST_CHECK;

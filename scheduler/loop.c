@@ -34,7 +34,8 @@
 
 enum { ARENA_MAX = 512 << 20, FULL_US = 1000000, REAP_US = 1000000, DEPEND_US = 200000, DEPEND_PART = 10, TIDY_US = 30000000,
        PURGE_US = 60000000, REAP_LIMIT = 2000, PURGE_LIMIT = 10000, CONFLICT_PAUSE_US = 20000, BUDGET_LIMIT = 1000,
-       NOTE_US = 2000000, PAGES_US = 30000000, PAGES_AGAIN_US = 250000, PAGES_LIMIT = 8, LEVELS_US = 10000000, DUTIES = 14 };
+       NOTE_US = 2000000, PAGES_US = 30000000, PAGES_AGAIN_US = 250000, PAGES_LIMIT = 8, LEVELS_US = 10000000, GROW_US = 5000000,
+       DUTIES = 14 };
 
 struct loop {
     const struct app *app;
@@ -48,7 +49,7 @@ struct loop {
     int64_t term;                       /* of the leader */
     bool is_new;                        /* it has planned nothing in this term */
     _Atomic bool is_leading;
-    int64_t full_us, note_us, due_us[DUTIES];
+    int64_t full_us, note_us, grow_us, due_us[DUTIES];
 };
 
 enum errc loop_reap_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
@@ -228,6 +229,8 @@ static bool plan_round(struct loop *l, int64_t now, bool *ret_more)
     pthread_mutex_unlock(&l->lock);
     gather_note(&l->gather, real_us, is_ok ? o.admitted : 0);
     *ret_more = o.more || o.loads;
+    if (is_ok && o.is_told && !o.is_busy && is_due(&l->grow_us, now, GROW_US))
+        is_ok &= report(loop_grow(l->app, l->arena, &o, &e), &e, "scheduler.grow");
     if (is_ok && is_due(&l->note_us, now, NOTE_US))
         is_ok &= report(note_once(l->app, l->arena, clock_mono_us(l->app->clock) - began, &e), &e, "scheduler.note");
     return is_ok;

@@ -9,6 +9,9 @@ struct plan_outcome {
     bool more;                          /* what was not read may fit */
     bool has_room;                      /* for a slot, on some machine */
     bool loads;                         /* not all that waits is kept yet */
+    bool is_told;                       /* it was a full round, and the next two are of it */
+    bool is_busy;                       /* somebody may wait for room anywhere */
+    struct slice busy;                  /* struct str: pools in which somebody does */
 };
 
 static inline struct work loop_work(const struct app *app, struct arena *a)
@@ -18,6 +21,8 @@ static inline struct work loop_work(const struct app *app, struct arena *a)
 
 /* loop_plan.c. After an error *ret says that there is room and nothing more. */
 enum errc loop_plan(const struct app *app, struct arena *a, bool is_full, struct plan_outcome *ret, struct err *e) MUST_CHECK;
+/* After a full round, which knows who waits: one job may start again on more machines. */
+enum errc loop_grow(const struct app *app, struct arena *a, const struct plan_outcome *o, struct err *e) MUST_CHECK;
 /* What is kept from plan to plan: the leader led before, and what changed since may have left no trace. */
 void loop_forget(const struct app *app);
 void loop_wake_nodes(const struct app *app, struct slice nodes_told);   /* struct uuid */

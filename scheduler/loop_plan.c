@@ -8,6 +8,7 @@
 #include "core/table/config.h"
 #include "core/table/metrics.h"
 #include "scheduler/evict.h"
+#include "scheduler/grow.h"
 #include "scheduler/jobs/job.h"
 #include "scheduler/mirror/ends.h"
 #include "scheduler/mirror/machines.h"
@@ -148,6 +149,7 @@ static enum errc plan_pass(const struct app *app, struct arena *a, bool is_deep,
     TRY(RUN_SYSTEM(&w, app->pool, TX_READ_ONLY, snapshot_read(&w, app->config->scheduler_batch, is_deep, &s, e), e));
     turnover_unlend(&s);                /* plan_apply counts what is free */
     ret->has_room = has_room(&s);
+    ret->is_told = explains;
     if (!s.jobs.n)
         return ERR_OK;
     if (explains && app->bookings && app->bookings->n)
@@ -155,6 +157,8 @@ static enum errc plan_pass(const struct app *app, struct arena *a, bool is_deep,
     plan_from(app, explains ? CYCLE_EXPLAINS : CYCLE_DEEP, &s, a, &p);
     if (explains)
         TRY(evict_pass(&w, &s, &p, &told, e));
+    if (explains)
+        grow_busy(&w, &s, &p, &ret->busy, &ret->is_busy);
     if (told.n)
         ends = (struct ends){ 0 };      /* who was told to go ends sooner than was read */
     cycle_ring_keep(app->cycles);
@@ -214,4 +218,13 @@ enum errc loop_plan_once(const struct app *app, struct arena *a, bool is_full, i
     *ret_admitted = o.admitted;
     *ret_more = o.more;
     return rc;
+}
+
+enum errc loop_grow(const struct app *app, struct arena *a, const struct plan_outcome *o, struct err *e)
+{
+    struct work w = loop_work(app, a);
+    struct slice told = { 0 };
+    TRY(grow_pass(&w, o->busy, &told, e));
+    loop_wake_nodes(app, told);
+    return ERR_OK;
 }

@@ -55,6 +55,7 @@
 #include "scheduler/plan/turnover.h"
 #include "scheduler/plan/workload.h"
 #include "scheduler/evict.h"
+#include "scheduler/grow.h"
 #include "scheduler/mirror/ends.h"
 #include "scheduler/mirror/holders.h"
 #include "scheduler/plan_apply.h"
@@ -103,7 +104,7 @@ struct daemon {
 
 static const struct stmt *const *const scheduler_lists[] = { residency_stmts, snapshot_stmts, machines_stmts, waiting_stmts,
     rules_stmts, plan_apply_stmts,
-    holders_stmts, ends_stmts, evict_stmts, plan_check_stmts, plan_gang_stmts,
+    holders_stmts, ends_stmts, evict_stmts, grow_stmts, plan_check_stmts, plan_gang_stmts,
                                                              reaper_stmts,
                                                              budget_watch_stmts, queue_usage_stmts, dependencies_stmts,
                                                                  reservations_stmts, engine_run_stmts,

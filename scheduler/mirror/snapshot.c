@@ -29,7 +29,7 @@ SCHEMA_OF(snap_tenant, "A tenant with its quotas", FIELD(snap_tenant, tenant_id,
     FIELD(snap_tenant, slots_used, F_NOCOL, .doc = "Held"), FIELD(snap_tenant, slots_limit, 0, .doc = "Limit"),
     FIELD(snap_tenant, gpus_used, F_NOCOL, .doc = "Held"), FIELD(snap_tenant, gpus_limit, 0, .doc = "Limit"),
     FIELD(snap_tenant, guarded, 0, .doc = "It has rules"));
-SCHEMA_OF(snap_job, "A waiting job", FIELD(snap_job, tenant_id, 0, .doc = "Tenant"), FIELD(snap_job, job_id, 0, .doc = "Job"),
+SCHEMA_EXTERN(snap_job, "A waiting job", FIELD(snap_job, tenant_id, 0, .doc = "Tenant"), FIELD(snap_job, job_id, 0, .doc = "Job"),
     FIELD(snap_job, reason, 0, .doc = "Why it waits"), FIELD(snap_job, message, 0, .doc = "In words"), FIELD(snap_job, zone, 0, .doc = "Pinned zone"),
     FIELD(snap_job, pool, 0, .doc = "Pool"), FIELD(snap_job, kind, 0, .doc = "Kind"), FIELD(snap_job, data_class, 0, .doc = "Class of its data"), FIELD(snap_job, queue, 0, .doc = "Queue"), FIELD(snap_job, project_id, 0, .doc = "Project"), FIELD(snap_job, slots, 0, .doc = "Slots asked"), FIELD(snap_job, gpus, 0, .doc = "GPUs asked"),
     FIELD(snap_job, priority, 0, .doc = "Priority"), FIELD(snap_job, fence, 0, .doc = "Newest attempt"),
@@ -252,6 +252,38 @@ static enum errc read_changes(struct work *w, bool compares, struct snapshot *s,
     return waiting ? waiting_read(w, waiting, e) : ERR_OK;
 }
 
+/* With the machines and jobs of *s: their tenants, classes and where they may run. */
+static enum errc complete(struct work *w, struct snapshot *s, struct slice held, struct err *e)
+{
+    struct slice law;
+    if (s->jobs.n)
+        TRY(read_tenants(w, s, held.items, held.n, e));
+    TRY(read_classes(w, s, e));
+    snapshot_link(s);
+    if (!s->jobs.n)
+        return ERR_OK;
+    TRY(policies_law(w, &law, e));
+    return snapshot_judge(s, law, w->now_us, w->arena, e);
+}
+
+static void bound(struct snapshot *s)
+{
+    for (size_t i = 0; i < s->jobs.n; i++) {
+        struct snap_job *j = &s->jobs.items[i];
+        j->needs_programs = job_needs_programs(j->kind);
+        j->max_runtime_s = job_bound_s(j->kind, j->max_runtime_s);
+    }
+}
+
+enum errc snapshot_of(struct work *w, struct slice jobs, struct snapshot *ret, struct err *e)
+{
+    struct slice held = { 0 };
+    *ret = (struct snapshot){ .jobs = { jobs.items, jobs.n }, .now_us = w->now_us };
+    TRY(machines_read(w, machines_asked(w), false, ret, &held, e));
+    bound(ret);
+    return complete(w, ret, held, e);
+}
+
 enum errc snapshot_read(struct work *w, int64_t limit, bool is_full, struct snapshot *ret, struct err *e)
 {
     struct snapshot s = { 0 };
@@ -268,22 +300,10 @@ enum errc snapshot_read(struct work *w, int64_t limit, bool is_full, struct snap
         limit = room;
     if (limit > 0)
         TRY(read_jobs(w, limit, &s, e));
-    for (size_t i = 0; i < s.jobs.n; i++) {
-        struct snap_job *j = &s.jobs.items[i];
-        j->needs_programs = job_needs_programs(j->kind);
-        j->max_runtime_s = job_bound_s(j->kind, j->max_runtime_s);
-    }
+    bound(&s);
     if (!may_wait(&s) || (w->app->bookings && w->app->bookings->n))
         turnover_unlend(&s);
-    if (s.jobs.n)
-        TRY(read_tenants(w, &s, held.items, held.n, e));
-    TRY(read_classes(w, &s, e));
-    snapshot_link(&s);
-    if (s.jobs.n) {
-        struct slice law;
-        TRY(policies_law(w, &law, e));
-        TRY(snapshot_judge(&s, law, w->now_us, w->arena, e));
-    }
+    TRY(complete(w, &s, held, e));
     *ret = s;
     return ERR_OK;
 }

@@ -12,6 +12,11 @@
 
 struct stmt;
 
+/* Of a query over j, a job: one of its budgets is spent, so that it would be held if it waited. */
+#define BUDGET_IS_SPENT(j)                                                                                                 \
+    "EXISTS (SELECT FROM budget b WHERE b.tenant_id = " j ".tenant_id AND b.state = 'STOPPED'\n"                           \
+    "                AND (b.project_id IS NULL OR b.project_id = " j ".project_id))"
+
 struct budget {
     struct uuid budget_id, project_id;
     struct str name, measure;

@@ -16,6 +16,7 @@
 #include "scheduler/mirror/capacity.h"
 #include "scheduler/invariants.h"
 #include "scheduler/evict.h"
+#include "scheduler/grow.h"
 #include "scheduler/mirror/ends.h"
 #include "scheduler/mirror/holders.h"
 #include "scheduler/plan_apply.h"
@@ -123,6 +124,7 @@ void fixture_open_wide(struct fixture *f, int connections)
                                                              waiting_stmts,
                                                              rules_stmts,
                                                              plan_apply_stmts, holders_stmts, ends_stmts, evict_stmts,
+                                                             grow_stmts,
                                                              reservations_stmts, engine_run_stmts,
                                                              plan_check_stmts, plan_gang_stmts, reaper_stmts, budget_watch_stmts,
                                                              queue_usage_stmts, due_jobs_stmts, dependencies_stmts,

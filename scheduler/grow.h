@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* grow.h - a running job on several machines starts again on more of them (docs/adr/0143).
+ *
+ * Its attempt is told to go as one that makes room is (evict.h): it keeps a checkpoint and goes back to its queue, and the next
+ * plan gives it what is free. It does not count as preempted. One at a time, and each not before it has run for
+ * scheduler.grow_after_ms; 0: never. */
+#pragma once
+#include "core/base/work.h"
+
+struct plan;
+struct snapshot;
+struct stmt;
+
+/* Pools in which a job of that plan waits for room, into w->arena; whose plan was cut short is said by *ret_all: any pool. */
+void grow_busy(struct work *w, const struct snapshot *s, const struct plan *p, struct slice *ret, bool *ret_all);
+/* busy: struct str. In transactions of its own; ret_nodes: struct uuid, whom to wake; they are committed. Memory: w->arena.
+ * Errors: those of the database. */
+enum errc grow_pass(struct work *w, struct slice busy, struct slice *ret_nodes, struct err *e) MUST_CHECK;
+extern const struct stmt *const grow_stmts[];

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_grow.c - a job on as many machines as are free, on a real database: it starts small, grows when machines become free and
+ * nobody waits, and becomes smaller when it makes room; each time one attempt, one fence and its members, and all invariants. */
+#include "core/db/run_tx.h"
+#include "scheduler/engine/lease_member.h"
+#include "scheduler/grow.h"
+#include "scheduler/plan/bookings.h"
+#include "scheduler/plan/claims.h"
+#include "tests/db/scheduler/fixture.h"
+
+enum { MACHINES = 4 };
+
+static struct machine m[MACHINES];
+static struct claims claims;
+static struct bookings bookings;
+
+static void all_up(void);
+FIXTURE_GROUP((all_up(), f.scheduler.claims = &claims, f.scheduler.bookings = &bookings,
+               fixture_exec(&f, "UPDATE node SET gangs = true;"
+                                "INSERT INTO priority_class (class, value, preemptible, grace_s, min_runtime_s) VALUES"
+                                " ('low', -10, true, 40, 0), ('high', 10, false, 0, 0)")),
+              NOTHING_MORE)
+
+static void all_up(void)
+{
+    static const char *const names[] = { "w1", "w2", "w3", "w4" };
+    for (int i = 0; i < MACHINES; i++)
+        machine_up(&f, &m[i], "ae-dxb-1", names[i], 4, 0);
+}
+
+static int done(void **state)
+{
+    (void)state;
+    fixture_end_all(&f);
+    claims = (struct claims){ 0 };
+    bookings = (struct bookings){ 0 };
+    return 0;
+}
+
+static struct uuid one(const char *cls, int nodes, int most, int64_t slots)
+{
+    struct uuid id;
+    char text[UUID_TEXT];
+    assert_int_equal(submit(&f, f.tenant_a, 1, slots, 3, &id), 1);
+    uuid_text(id, text);
+    fixture_exec(&f, "UPDATE job SET class = '%s', nodes = %d, nodes_max = %d WHERE job_id = '%s'", cls, nodes, most, text);
+    return id;
+}
+
+static void meet(const struct machine *at, const struct lease_grant *g, int rank)
+{
+    struct work w = { .app = &f.api, .arena = arena_new(1 << 20) };
+    struct lease l;
+    struct lease_gang_out out = { 0 };
+    OK(db_begin(f.api.node_pool, SCOPE_SYSTEM, 0, w.arena, &w.tx, e));
+    OK(lease_check(&w, g->tenant_id, g->attempt_id, g->fence, at->identity, &l, e));
+    OK(lease_meet(&w, &l, str_fmt(w.arena, "127.0.0.1:%d", 1001 + rank), &out, e));
+    OK(db_commit(w.tx, e));
+    arena_free(w.arena);
+}
+
+/* What was placed on n machines runs there. rank0: its grant and machine. */
+struct part { struct lease_grant g; int machine; };
+static void runs(int n, struct part *rank0)
+{
+    struct part all[MACHINES];
+    int k = 0;
+    for (int i = 0; i < MACHINES; i++) {
+        struct uuid after = UUID_LEAST;
+        all[k].machine = i;
+        k += (int)offer(&f, &m[i], &after, 4, &all[k].g);
+    }
+    assert_int_equal(k, n);
+    for (int i = 0; i < n; i++)
+        meet(&m[all[i].machine], &all[i].g, i);
+    for (int i = 0; i < n; i++) {
+        assert_int_equal(tell(&f, &m[all[i].machine], &all[i].g, 1, LE_START, NULL), 1);
+        if (!all[i].g.rank)
+            *rank0 = all[i];
+    }
+}
+
+static void leaves(const struct part *rank0)
+{
+    assert_int_equal(tell(&f, &m[rank0->machine], &rank0->g, 1, LE_PREEMPT, NULL), 1);
+    fixture_check(&f);
+}
+
+/* How many machines were told to go. pool: somebody waits there; NULL: nobody. */
+static size_t grows(const char *pool)
+{
+    struct arena *a = arena_new(64 << 20);
+    struct work w = { .app = &f.scheduler, .arena = a, .now_us = clock_wall_us(&clock_system) };
+    struct str busy = pool ? str_c(pool) : STR_NULL;
+    struct slice told = { 0 };
+    OK(grow_pass(&w, (struct slice){ &busy, pool != NULL }, &told, e));
+    const size_t n = told.n;
+    arena_free(a);
+    fixture_check(&f);
+    return n;
+}
+
+static int64_t size_now(void)
+{
+    return fixture_count(&f, "SELECT nodes FROM attempt WHERE live AND nodes > 1");
+}
+
+/* Two of four machines are in use: the job of two to four runs on the others. */
+static struct uuid small_and_others(struct part *rank0, struct lease_grant others[2])
+{
+    for (int i = 0; i < 2; i++) {
+        (void)one("low", 1, 1, 4);
+        assert_int_equal(plan(&f), 1);
+    }
+    for (int i = 0, k = 0; i < MACHINES && k < 2; i++)
+        k += (int)take(&f, &m[i], 1, &others[k]);
+    const struct uuid id = one("low", 2, 4, 3);
+    assert_int_equal(plan(&f), 1);
+    runs(2, rank0);
+    assert_int_equal(size_now(), 2);
+    return id;
+}
+
+static void others_end(const struct lease_grant others[2])
+{
+    for (int k = 0; k < 2; k++) {
+        int ended = 0;
+        for (int i = 0; i < MACHINES; i++)
+            if (fixture_count(&f, "SELECT count(*) FROM attempt a JOIN node n USING (node_id) WHERE a.live AND a.nodes = 1"
+                                  " AND n.name = 'w%d'", i + 1))
+                ended += (int)run_through(&f, &m[i], &others[k], 1);
+        assert_int_equal(ended, 2);
+    }
+}
+
+static void it_grows_and_becomes_smaller(void **state)
+{
+    (void)state;
+    struct part rank0;
+    struct lease_grant others[2];
+    const struct uuid id = small_and_others(&rank0, others);
+    char text[UUID_TEXT];
+    uuid_text(id, text);
+    f.config->scheduler_grow_after_ms = 1;
+    assert_int_equal(grows(NULL), 0);   /* the others have their machines */
+    others_end(others);
+    assert_int_equal(grows("default"), 0);
+    f.config->scheduler_grow_after_ms = 600000;
+    assert_int_equal(grows(NULL), 0);   /* it has not run for so long */
+    f.config->scheduler_grow_after_ms = 0;
+    fixture_exec(&f, "UPDATE attempt SET started_at = started_at - interval '2 days', leased_at = leased_at - interval '2 days'"
+                     " WHERE live");
+    assert_int_equal(grows(NULL), 0);   /* never */
+    f.config->scheduler_grow_after_ms = 600000;
+    assert_int_equal(grows(NULL), 2);
+    assert_string_equal(state_of(&f, id), "PREEMPTING");
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job WHERE job_id = '%s'"
+                                       " AND message = 'goes on with 4 machines instead of 2'", text), 1);
+    assert_int_equal(grows(NULL), 0);   /* once */
+    leaves(&rank0);
+    assert_string_equal(state_of(&f, id), "PENDING");
+    assert_int_equal(plan(&f), 1);
+    assert_int_equal(size_now(), 4);
+    assert_int_equal(fixture_count(&f, "SELECT slots FROM usage_open"), 12);
+    runs(4, &rank0);
+    f.config->scheduler_grow_after_ms = 1;
+    assert_int_equal(grows(NULL), 0);   /* it has all */
+
+    /* it makes room on one machine, and goes on with two of those that are left, at once */
+    const struct uuid high = one("high", 1, 1, 2);
+    assert_int_equal(plan(&f), 0);
+    assert_string_equal(state_of(&f, id), "PREEMPTING");
+    leaves(&rank0);
+    assert_int_equal(plan(&f), 2);
+    assert_string_equal(state_of(&f, high), "ADMITTED");
+    assert_string_equal(state_of(&f, id), "ADMITTED");
+    assert_int_equal(size_now(), 2);
+    assert_int_equal(fixture_count(&f, "SELECT fence FROM job WHERE job_id = '%s'", text), 3);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM attempt WHERE job_id = '%s' AND state = 'PREEMPTED'", text), 2);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM attempt_member WHERE live"), 2);
+    /* growing is not among what it was sent away for, nor a try */
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM attempt WHERE job_id = '%s' AND state = 'PREEMPTED' AND"
+                                       " evict_for <> '00000000-0000-0000-0000-000000000000'", text), 1);
+    fixture_check(&f);
+}
+
+/* What would not come out of its queue again stays where it is. */
+static void it_stays_with_a_deadline_or_a_spent_budget(void **state)
+{
+    (void)state;
+    struct part rank0;
+    struct lease_grant others[2];
+    (void)small_and_others(&rank0, others);
+    others_end(others);
+    f.config->scheduler_grow_after_ms = 1;
+    fixture_exec(&f, "UPDATE job SET deadline_at = clock_timestamp() + interval '1 day' WHERE nodes_max = 4");
+    assert_int_equal(grows(NULL), 0);
+    fixture_exec(&f, "UPDATE job SET deadline_at = NULL, suspend_requested = true WHERE nodes_max = 4");
+    assert_int_equal(grows(NULL), 0);
+    fixture_exec(&f, "UPDATE job SET suspend_requested = false WHERE nodes_max = 4");
+    fixture_exec(&f, "INSERT INTO budget (tenant_id, budget_id, name, measure, amount, period, period_start, state, created_by)"
+                     " SELECT tenant_id, gen_random_uuid(), 'b', 'gpu_hours', 1, 'total', now(), 'STOPPED', gen_random_uuid()"
+                     " FROM job WHERE nodes_max = 4");
+    assert_int_equal(grows(NULL), 0);
+    fixture_exec(&f, "UPDATE budget SET state = 'OPEN'");
+    assert_int_equal(grows(NULL), 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test_teardown(it_grows_and_becomes_smaller, done),
+                                        cmocka_unit_test_teardown(it_stays_with_a_deadline_or_a_spent_budget, done) };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
