@@ -100,9 +100,10 @@ static enum errc note_down(struct work *w, const struct turn *t, struct str says
 
 static void down(struct turn *t, const struct err *why)
 {
-    const struct str says = shortened(t->arena, why->msg);
+    const char *words = why->detail[0] ? arena_printf(t->arena, "%s: %s", why->msg, why->detail) : why->msg;
+    const struct str says = shortened(t->arena, words);
     if (!str_eq_c(t->g->health, "DOWN") || !str_eq(t->g->health_says, says))
-        log_event(LOG_WARN, "engine.down", "engine", LOG_STR(t->g->name), "why", LOG_S(why->msg), NULL);
+        log_event(LOG_WARN, "engine.down", "engine", LOG_STR(t->g->name), "why", LOG_S(words), NULL);
     ACT(t, note_down(&act_w, t, says, &act_e));
 }
 
@@ -195,10 +196,10 @@ static void keep(struct turn *t, const struct run_row *r, const struct engine_se
         ACT(t, engine_run_tell(&act_w, r, s->id, s->word, says, &act_e));
 }
 
-/* Where a machine was lost a process may be left; where nothing was seen to end, too. */
+/* A process may be left where a machine was lost or is to start again, and where none was seen to end. */
 static bool is_gone(const struct run_verdict *v)
 {
-    return v->seen && !v->differs && v->seen->state != ENGINE_LOST;
+    return v->seen && !v->differs && v->seen->state != ENGINE_LOST && !v->seen->is_again;
 }
 
 static void finish(struct turn *t, const struct run_row *r, const struct run_verdict *v)

@@ -20,7 +20,7 @@ static bool is_better(const struct engine_seen *a, const struct engine_seen *b)
 }
 
 struct found {
-    const struct engine_seen *best, *ended;
+    const struct engine_seen *best, *ended, *again;
     bool is_crowded;
 };
 
@@ -35,6 +35,10 @@ static struct found look(const struct run_facts *r, const struct engine_seen *se
         if (engine_has_ended(seen[i].state)) {
             if (tries == r->tries)
                 f.ended = &seen[i];
+        } else if (seen[i].is_again) {
+            cancel(v, &seen[i]);                /* it would start only to end, when the engine gets to it */
+            if (tries == r->tries)
+                f.again = &seen[i];
         } else if (tries != r->tries) {
             cancel(v, &seen[i]);
         } else if (!f.best || is_better(&seen[i], f.best)) {
@@ -69,6 +73,12 @@ struct run_verdict run_judge(const struct run_facts *r, const struct engine_seen
         v.act = ACT_END;
         v.seen = f.ended;
         v.outcome = engine_state_names[f.ended->state];
+        return v;
+    }
+    if (f.again) {
+        v.act = ACT_END;
+        v.seen = f.again;
+        v.outcome = "REQUEUED";
         return v;
     }
     if (r->has_work)

@@ -6,6 +6,7 @@
  *
  *     WANTED --submit--> SENT (try n) --seen: its end--> ENDED
  *                         |  absent for ENGINE_SETTLE_US in answers of a healthy engine: submit, try n + 1
+ *                         |  put back into the engine's own queue: cancel, ENDED as REQUEUED
  *                         '- not wanted any more, and it waits: cancel
  *
  * Invariants: no submit while an object of this try may exist; of several objects of one run all but one are cancelled; an object

@@ -89,7 +89,7 @@ SCHEMA_EXTERN(engine_run, "Machines that were asked of an engine for one job",
     FIELD(engine_run, external_state, F_ALWAYS, .doc = "The engine's word for its state"),
     FIELD(engine_run, says, F_ALWAYS, .doc = "What it waits for, or why it ended"),
     FIELD(engine_run, outcome, F_ALWAYS,
-        .doc = "How it ended: DONE, FAILED, CANCELLED, TIMEOUT, PREEMPTED, LOST, UNWANTED, ABSENT or DIFFERS"),
+        .doc = "How it ended: DONE, FAILED, CANCELLED, TIMEOUT, PREEMPTED, LOST, REQUEUED, UNWANTED, ABSENT or DIFFERS"),
     FIELD(engine_run, wanted_at, F_ALWAYS, .doc = "Since when"),
     FIELD(engine_run, sent_at, 0, .doc = "When it was last submitted"),
     FIELD(engine_run, ended_at, 0, .doc = "When it ended"));

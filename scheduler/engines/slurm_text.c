@@ -108,7 +108,7 @@ enum errc slurm_read_plain(struct arena *a, int status, struct str body, struct 
     int64_t number;
     TRY(read_doc(a, status, body, &doc, e));
     const enum errc rc = first_error(a, doc, &number, e);
-    if (number == SLURM_ERROR_UNKNOWN_JOB)
+    if (number == SLURM_ERROR_UNKNOWN_JOB || number == SLURM_ERROR_HAS_ENDED)
         return ERR_OK;
     return rc == ERR_OK ? check_status(status, e) : rc;
 }
@@ -156,7 +156,7 @@ static void read_job(struct arena *a, const struct jval *job, struct engine_seen
         .place = jval_str(jval_get(job, "partition")), .state = slurm_state(word), .word = word,
         .reason = engine_word(a, jval_str(jval_get(job, "state_reason"))), .machines = count_of(job, "node_count"),
         .cpus = count_of(job, "cpus"), .memory_bytes = count_of(job, "memory_per_node") * MIB,
-        .minutes = count_of(job, "time_limit") };
+        .minutes = count_of(job, "time_limit"), .is_again = count_of(job, "restart_cnt") > 0 };
 }
 
 enum errc slurm_read_jobs(struct arena *a, int status, struct str body, struct slice *ret, struct err *e)

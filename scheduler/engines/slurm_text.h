@@ -3,12 +3,13 @@
  *
  * Source: the OpenAPI document of slurmrestd 22.05 (openapi/v0.0.38) and its answers; traps that were met: a wrong token is HTTP
  * 500, so an answer is judged by its `errors`; a memory of null is "not said"; exit_code is a wait status; `requeue` false is
- * stored as true, so the script ends by itself when it is started again. */
+ * stored as true, so a job that lost its node or made room is in the queue again under its id and `restart_cnt` counts it: the
+ * script ends by itself when it is started again. */
 #pragma once
 #include "scheduler/engines/engine.h"
 
 #define SLURM_PATH "/slurm/v0.0.38"
-enum { SLURM_ERROR_UNKNOWN_JOB = 2017 };
+enum { SLURM_ERROR_UNKNOWN_JOB = 2017, SLURM_ERROR_HAS_ENDED = 2021 };
 
 void slurm_submit_body(const struct engine_ask *ask, struct buf *out);
 /* INVALID: it refused, with its own words; UPSTREAM: no answer of slurmrestd's, or it cannot say now (no controller). */

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """engine_falaj.py - a platform with a Slurm beside it, whose engine `hpc` lends machines."""
-import os, shutil, tempfile
+import os, pwd, shutil, tempfile
 
 from platform_falaj import BIN, Platform, until
 from slurm_rig import USER, Slurm
@@ -13,19 +13,28 @@ def plain(identifier):
 
 
 class Rig:
-    def __init__(self, nodes=4, faults="", **more):
+    """same_account: Slurm runs as the account of Falaj's daemons, whom its Unix socket then lets in."""
+
+    def __init__(self, nodes=4, faults="", same_account=False, **more):
         self.credentials = tempfile.mkdtemp(prefix="falaj-engines-")
         self.p = Platform({"FALAJ_SCHEDULER_ENGINES_DIR": self.credentials, "FALAJ_SCHEDULER_LEASE_MS": "10000",
-                           "FALAJ_WORKER_HEARTBEAT_MS": "500", "FALAJ_FAULTS": faults})
+                           "FALAJ_WORKER_HEARTBEAT_MS": "500", "FALAJ_WORKER_CHECKPOINT_GAP_MS": "0",
+                           "FALAJ_FAULTS": faults})
         self.zone = self.p.zone()
         self.api = self.p.tenant("engines", zone=self.zone)[1]
-        self.slurm, self.cancelled, self.submitted, self.own = Slurm(nodes), set(), [], None
+        user = pwd.getpwuid(os.stat(os.path.join(self.p.ready["data_dir"], "etc/worker.conf")).st_uid).pw_name
+        self.slurm, self.cancelled, self.submitted = Slurm(nodes, user if same_account else USER), set(), []
+        self.data = None                                # a data set, where a drill has one
         self.scratch()
-        self.secret()
-        self.engine = self.p.admin.must("POST", "/v1/engines", {
-            "name": "hpc", "zone": self.zone, "address": f"http://127.0.0.1:{self.slurm.ports['rest']}", "account": USER,
-            "credential": "hpc.jwt", "worker": self.slurm.path("bin/falaj-worker"),
-            "worker_config": self.slurm.path("etc/worker.conf"), "folder": self.slurm.path("scratch"), "machines": nodes, **more})
+        self.secret("hpc.jwt", self.slurm.token() + "\n")
+        rest = f"http://127.0.0.1:{self.slurm.ports['rest']}"
+        self.engine = self.add("hpc", rest, credential="hpc.jwt", machines=nodes, **more)
+
+    def add(self, name, address, **more):
+        return self.p.admin.must("POST", "/v1/engines", {
+            "name": name, "zone": self.zone, "address": address, "account": self.slurm.user,
+            "worker": self.slurm.path("bin/falaj-worker"), "worker_config": self.slurm.path("etc/worker.conf"),
+            "folder": self.slurm.path("scratch"), **more})
 
     def scratch(self):
         """What an operator puts on the machines there: the worker, its settings, the authorities. The account may read them."""
@@ -38,16 +47,17 @@ class Rig:
         for own in ("name", "pool", "cert", "key", "join_token_file", "work_dir", "slots", "gpus", "memory"):
             conf.pop(f"worker.{own}", None)
         shutil.copy(conf["worker.ca"], self.slurm.path("etc/ca.pem"))
-        conf.update({"worker.ca": self.slurm.path("etc/ca.pem"), "worker.enrol_url": self.p.url, "worker.heartbeat_ms": "500"})
+        conf.update({"worker.ca": self.slurm.path("etc/ca.pem"), "worker.enrol_url": self.p.url, "worker.heartbeat_ms": "500",
+                     "worker.checkpoint_gap_ms": "0"})
         with open(self.slurm.path("etc/worker.conf"), "w", encoding="utf-8") as f:
             f.write("".join(f"{k} = {v}\n" for k, v in conf.items()))
         os.chmod(self.slurm.path("scratch"), 0o1777)
         os.chmod(self.slurm.path("etc/ca.pem"), 0o644)
 
-    def secret(self):
-        path = os.path.join(self.credentials, "hpc.jwt")
+    def secret(self, name, text):
+        path = os.path.join(self.credentials, name)
         with open(path, "w", encoding="utf-8") as f:
-            f.write(self.slurm.token() + "\n")
+            f.write(text)
         os.chmod(path, 0o600)
         st = os.stat(os.path.join(self.p.ready["data_dir"], "etc/worker.conf"))
         if os.geteuid() == 0:
@@ -59,13 +69,41 @@ class Rig:
         self.submitted.append(self.api.must("POST", "/v1/jobs", body)["job_id"])
         return self.submitted[-1]
 
+    def began(self, job):
+        """How many of its attempts began: a machine that has had its lease and leaves may be given one that it never takes."""
+        return [t[2] for t in self.attempts(job)].count("t")
+
     def done(self, job, timeout=180):
         j = until(f"the end of {job}", lambda: (j := self.api.must("GET", f"/v1/jobs/{job}"))["state"] in ENDED and j, timeout)
         assert j["state"] == "COMPLETED", j
         return j
 
-    def show(self):
-        return self.p.admin.must("GET", f"/v1/engines/{self.engine['engine_id']}")
+    def show(self, engine=None):
+        return self.p.admin.must("GET", f"/v1/engines/{(engine or self.engine)['engine_id']}")
+
+    def read(self, job):
+        return self.api.must("GET", f"/v1/jobs/{job}")
+
+    def run_of(self, job):
+        """Its newest run."""
+        return next((r for r in self.runs() if r["job_id"] == job), None)
+
+    def digest(self, job):
+        """Of the model."""
+        return self.p.sql_text("SELECT encode(o.sha256, 'hex') FROM job_object j JOIN object o ON o.tenant_id = j.tenant_id"
+                               " AND o.object_id = j.object_id AND o.state = 'COMMITTED'"
+                               f" WHERE j.job_id = '{plain(job)}' AND j.direction = 'output'")
+
+    def kept(self, job):
+        return self.p.sql_text(f"SELECT count(*) FROM checkpoint WHERE job_id = '{plain(job)}' AND whole_at IS NOT NULL") != "0"
+
+    def went_on(self, job):
+        return self.p.sql_text(f"SELECT count(*) FROM job_log WHERE job_id = '{plain(job)}' AND fence > 1"
+                               " AND text LIKE '%, resumed'") != "0"
+
+    def attempts(self, job):
+        return self.p.sql("SELECT fence, state, started_at IS NOT NULL FROM attempt"
+                          f" WHERE job_id = '{plain(job)}' ORDER BY fence")
 
     def runs(self, *states):
         rows = self.p.admin.must("GET", f"/v1/engines/{self.engine['engine_id']}/runs")["data"]

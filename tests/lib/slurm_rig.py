@@ -17,9 +17,9 @@ def free_port():
 
 
 class Slurm:
-    def __init__(self, nodes=4):
-        self.folder, self.nodes, self.procs = tempfile.mkdtemp(prefix="falaj-slurm-"), nodes, {}
-        entry = pwd.getpwnam(USER)
+    def __init__(self, nodes=4, user=USER):
+        self.folder, self.nodes, self.procs, self.user = tempfile.mkdtemp(prefix="falaj-slurm-"), nodes, {}, user
+        entry = pwd.getpwnam(user)
         self.account = {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []} if os.geteuid() == 0 else {}
         self.env = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "SLURM_CONF": self.path("slurm.conf"), "HOME": self.folder}
         self.ports = {name: free_port() for name in ["ctld", "rest", *(f"n{i + 1}" for i in range(nodes))]}
@@ -52,7 +52,7 @@ class Slurm:
     def conf(self):
         host = socket.gethostname().split(".")[0]
         lines = [
-            "ClusterName=falaj", f"SlurmctldHost={host}(127.0.0.1)", f"SlurmUser={USER}", f"SlurmdUser={USER}",
+            "ClusterName=falaj", f"SlurmctldHost={host}(127.0.0.1)", f"SlurmUser={self.user}", f"SlurmdUser={self.user}",
             f"SlurmctldPort={self.ports['ctld']}", "AuthType=auth/munge",
             f"AuthInfo=socket={self.path('munge/s')},cred_expire=20", "CredType=cred/munge", "AuthAltTypes=auth/jwt",
             f"AuthAltParameters=jwt_key={self.path('jwt.key')}", f"StateSaveLocation={self.path('state')}",
@@ -86,6 +86,11 @@ class Slurm:
     def start_rest(self):
         self.begin("slurmrestd", "slurmrestd", "-a", "rest_auth/jwt", "-s", "openapi/v0.0.38", f"127.0.0.1:{self.ports['rest']}")
 
+    def start_local(self):
+        """The same by a Unix socket, for its own account alone and without a token."""
+        self.begin("local", "slurmrestd", "-a", "rest_auth/local", "-s", "openapi/v0.0.38", f"unix:{self.path('run/rest')}")
+        until("slurmrestd's socket", lambda: os.path.exists(self.path("run/rest")))
+
     def kill(self, name):
         """kill -9, and waits until it is gone."""
         self.procs[name].kill()
@@ -99,17 +104,27 @@ class Slurm:
         rows = [x.split() for x in self.run("squeue", "-h", "-t", "all", "-o", "%i %j %T").splitlines()]
         return [tuple(x) for x in rows if len(x) == 3]
 
+    def show(self, name_or_id):
+        """What scontrol shows of a job, as words; the newest of a name."""
+        return dict(x.split("=", 1) for x in self.run("scontrol", "show", "job", "-o", str(name_or_id)).split() if "=" in x)
+
+    def other(self, *words, seconds=600):
+        """A job of somebody else's there; its id."""
+        r = self.run("sbatch", "--parsable", "-o", "/dev/null", "-e", "/dev/null", "-D", self.folder, "-J", "other", *words,
+                     "--wrap", f"sleep {seconds}")
+        return r.strip()
+
     def token(self, seconds=7200):
         def part(x):
             return base64.urlsafe_b64encode(x if isinstance(x, bytes) else json.dumps(x).encode()).rstrip(b"=")
         now = int(time.time())
-        text = part({"alg": "HS256", "typ": "JWT"}) + b"." + part({"exp": now + seconds, "iat": now, "sun": USER})
+        text = part({"alg": "HS256", "typ": "JWT"}) + b"." + part({"exp": now + seconds, "iat": now, "sun": self.user})
         return (text + b"." + part(hmac.new(self.key, text, hashlib.sha256).digest())).decode()
 
     def close(self):
         atexit.unregister(self.close)
         if self.procs.get("slurmctld") and self.procs["slurmctld"].poll() is None:
-            self.run("scancel", "-u", USER)
+            self.run("scancel", "-u", self.user)
         for name in reversed(list(self.procs)):
             p = self.procs[name]
             if p.poll() is None:

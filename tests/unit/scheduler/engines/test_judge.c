@@ -84,7 +84,10 @@ static void engine_moves(struct world *w)
         o->is_late = false;
         return;
     case 2:
-        if (o->seen.state == ENGINE_RUNS) {
+        if (o->seen.state == ENGINE_RUNS && !pick(4)) {         /* in its queue again, under its id */
+            o->seen.state = ENGINE_WAITS;
+            o->seen.is_again = true;
+        } else if (o->seen.state == ENGINE_RUNS) {
             o->seen.state = pick(3) ? ENGINE_DONE : pick(2) ? ENGINE_LOST : ENGINE_PREEMPTED;
             w->is_done = o->seen.state == ENGINE_DONE;
         }
@@ -246,6 +249,11 @@ static void each_case_by_itself(void **state)
     v = run_judge(&w.run, &s[2], 1, true, w.now_us);
     assert_int_equal(v.act, ACT_END);
     assert_string_equal(v.differs, "time limit");
+    assert_int_equal(v.ncancel, 1);
+    s[2] = seen_of(&w, 6, 2, ENGINE_WAITS);
+    s[2].is_again = true;
+    v = run_judge(&w.run, &s[2], 1, false, w.now_us);           /* its token is used */
+    assert_string_equal(v.outcome, "REQUEUED");
     assert_int_equal(v.ncancel, 1);
     s[2] = seen_of(&w, 6, 2, ENGINE_LOST);
     v = run_judge(&w.run, &s[2], 1, false, w.now_us);

@@ -11,8 +11,9 @@ static struct err e;
 
 #define META "{\"meta\":{\"plugin\":{\"type\":\"openapi\\/v0.0.38\"}},"
 #define NONE "\"errors\":[],"
-#define JOB(name, state, reason)                                                                                              \
-    "{\"job_id\":12,\"name\":\"" name "\",\"comment\":\"falaj ab\",\"job_state\":\"" state "\",\"state_reason\":\"" reason "\"," \
+#define JOB(name, state, reason) "{" JOB_ROW(name, state, reason)
+#define JOB_ROW(name, state, reason)                                                                                          \
+    "\"job_id\":12,\"name\":\"" name "\",\"comment\":\"falaj ab\",\"job_state\":\"" state "\",\"state_reason\":\"" reason "\"," \
     "\"partition\":\"low\",\"user_name\":\"svc\",\"cpus\":2,\"memory_per_node\":100,\"memory_per_cpu\":null,\"node_count\":1,"   \
     "\"time_limit\":30,\"nice\":null}"
 
@@ -47,6 +48,11 @@ static void jobs_are_read_and_others_passed_over(void **state)
     assert_int_equal(s->memory_bytes, 100 << 20);
     assert_int_equal(s->minutes, 30);
     assert_true(str_eq_c(s->account, "svc"));
+    assert_false(s->is_again);
+    const struct str again = STR(META NONE "\"jobs\":[{\"restart_cnt\":1,"
+                                 JOB_ROW("falaj-" RUN "-3", "PENDING", "BeginTime") "]}");
+    assert_int_equal(slurm_read_jobs(arena, 200, again, &rows, &e), ERR_OK);
+    assert_true(((const struct engine_seen *)rows.items)->is_again);
 }
 
 static void faults_say_whether_anything_is_known(void **state)
@@ -59,6 +65,8 @@ static void faults_say_whether_anything_is_known(void **state)
     assert_int_equal(slurm_read_jobs(arena, 500, unknown, &rows, &e), ERR_OK);
     assert_int_equal(rows.n, 0);
     assert_int_equal(slurm_read_plain(arena, 500, unknown, &e), ERR_OK);           /* cancelled or gone: the same */
+    const struct str ended = STR(META "\"errors\":[{\"error_number\":2021,\"error\":\"Job/step already completing\"}]}");
+    assert_int_equal(slurm_read_plain(arena, 500, ended, &e), ERR_OK);             /* it ended before it was cancelled */
     const struct str partition = STR(META "\"errors\":[{\"error_code\":2000,\"error\":\"Invalid partition name specified\"}]}");
     assert_int_equal(slurm_read_submit(arena, 500, partition, &id, &e), ERR_INVALID);
     assert_non_null(strstr(e.msg, "Invalid partition name specified (2000)"));
