@@ -37,6 +37,7 @@ export const NAV: Group[] = [
       { to: '/workers', key: 'nav.workers', perm: 'node:read', letter: 'w' },
       { to: '/cluster', key: 'nav.cluster', perm: 'node:read' },
       { to: '/reservations', key: 'nav.reservations', perm: 'reservation:read' },
+      { to: '/engines', key: 'nav.engines', perm: 'engine:read' },
       { to: '/tenants', key: 'nav.tenants', perm: 'tenant:read', letter: 'n', platform: true },
       { to: '/zones', key: 'nav.zones', perm: 'zone:read', letter: 'z' },
       { to: '/residency', key: 'nav.residency', perm: 'zone:read', letter: 'y' },

@@ -15,6 +15,13 @@ export async function seed(t) {
     until_at: new Date(Date.now() + 20.5 * 86_400_000).toISOString(),
     reason: 'new fans',
   });
+  const engine = await t.platform('POST', '/v1/engines', {
+    name: 'hpc',
+    zone: t.ids.zone,
+    address: 'unix:/nowhere/slurmrestd',
+    machines: 16,
+  });
+  t.ids.engine = engine.engine_id;
   const { zones } = JSON.parse(readFileSync(join(t.root, 'deploy/zones.example.json'), 'utf8'));
   const there = (await t.platform('GET', '/v1/zones')).data.map((z) => z.code);
   for (const z of [
@@ -72,6 +79,22 @@ export default [
     as: 'operator',
     wait: 'tbody tr',
     act: button(/^(Reserve nodes|حجز أجهزة)$/),
+  },
+  { name: 'engines', path: '/engines', as: 'operator', wait: 'tbody tr' },
+  {
+    name: 'engine-new',
+    path: '/engines',
+    as: 'operator',
+    wait: 'tbody tr',
+    act: button(/^(Add an engine|إضافة مجدول خارجي)$/),
+  },
+  { name: 'engine', path: (ids) => `/engines/${ids.engine}`, as: 'operator', wait: '.pairs' },
+  {
+    name: 'engine-pause',
+    path: (ids) => `/engines/${ids.engine}`,
+    as: 'operator',
+    wait: '.pairs',
+    act: button(/^(Pause|إيقاف مؤقت)$/),
   },
   { name: 'join', path: '/workers/join', as: 'operator', wait: 'tbody tr' },
   {
