@@ -244,6 +244,19 @@ expect alerts docs/howto/runbooks.md:1 "'## FalajGone' is of no alert"
 expect alerts deploy/monitoring/alerts_test.yml:1 'no test in which FalajBad fires'
 expect alerts deploy/monitoring/alerts.yml:1 'falaj_bad_total is no metric'
 expect alerts deploy/monitoring/dashboard.json:1 'differs'
+put docs/gen/config.md '| `api.port` | 8080 |'
+put core/base/log.c "$spdx" 'log_event(LOG_INFO, "api.ready", NULL);'
+put docs/howto/operate.md 'Set `api.port`, see `api.ready` in `api.conf`.' '`api.prot`' \
+    '[gone](gone.md#x), [there](runbooks.md)' '`/var/lib/gone`, `falaj-gone.service`' '| 8080, 9999 | x |' '`tests/gone.py`'
+expect pages docs/howto/operate.md:2 'api.prot is no setting'
+expect pages docs/howto/operate.md:3 'the link gone.md leads nowhere'
+expect pages docs/howto/operate.md:1 'no runbook of the alert FalajBad'
+expect pages docs/howto/operate.md:4 'the path /var/lib/gone'
+expect pages docs/howto/operate.md:4 'the unit falaj-gone.service'
+expect pages docs/howto/operate.md:5 'the port 9999'
+expect pages docs/howto/operate.md:6 'there is no tests/gone.py'
+put docs/howto/operate.md '`api.port`, `api.ready`, `api.conf`, [FalajBad](runbooks.md#falajbad)' '| 8080 | x |'
+expect_clean pages
 put build/dev/bin/falaj-api '#!/bin/sh' 'echo new'
 cp "$tree/build/dev/bin/falaj-api" "$tree/build/dev/bin/falaj-worker"
 chmod +x "$tree"/build/dev/bin/falaj-{api,worker}
