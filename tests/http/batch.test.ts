@@ -37,7 +37,7 @@ const submit = (spec: object, api = t.api) =>
   api.post("/v1/jobs", { name: "batch", kind: "batch", spec: { model_id: model, ...spec } });
 async function done(spec: object): Promise<any> {
   const { job_id } = must(await submit(spec), 201);
-  return waitJob(t.api, job_id, ["COMPLETED"], 120_000);
+  return waitJob(t.api, job_id, ["COMPLETED"], 240_000);
 }
 const result = async (job: string): Promise<string> => {
   const got = await t.api.get(`/v1/jobs/${job}/outputs/result`);
@@ -70,7 +70,7 @@ beforeAll(async () => {
     }),
     201,
   );
-  await waitJob(t.api, job.job_id, ["COMPLETED"], 120_000);
+  await waitJob(t.api, job.job_id, ["COMPLETED"], 240_000);
   model = must(await t.api.post("/v1/models", { name: "mlp", job_id: job.job_id }), 201).model_id;
   bare = await upload(
     { name: "bare", target: "none" },
@@ -81,7 +81,7 @@ beforeAll(async () => {
     ),
   );
   must(await t.api.post("/v1/deployments", { name: "mlp", model_id: model }), 201);
-  await until(() => t.api.get("/v2/models/mlp/ready"), 200, 60_000);
+  await until(() => t.api.get("/v2/models/mlp/ready"), 200, 120_000);
 }, 300_000);
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
@@ -141,7 +141,7 @@ test("a request is answered as it is online: in the spec, and out of another job
   expect(JSON.parse(await result(first.job_id))).toEqual(want);
   // The answer of the first is no call, and is refused with what the model takes.
   const { job_id } = must(await submit({ request_from: `${first.job_id}/result` }), 201);
-  const end = await waitJob(t.api, job_id, undefined, 120_000);
+  const end = await waitJob(t.api, job_id, undefined, 240_000);
   expect([end.state, end.message]).toEqual(["FAILED", expect.stringContaining("the model takes input FP32[-1,3]")]);
 }, 180_000);
 
@@ -172,7 +172,7 @@ test("what cannot be a batch is refused at its member, and of no other tenant", 
   expect(await pointer({ request: "{}" }, 404, other)).toBe("/spec/model_id");
   const few = await upload({ name: "few", target: "none" }, "csv", csv(["a", "b"], [[1, 2]]));
   const { job_id } = must(await submit({ dataset_id: few }), 201);
-  const end = await waitJob(t.api, job_id, undefined, 120_000);
+  const end = await waitJob(t.api, job_id, undefined, 240_000);
   expect([end.state, end.message]).toEqual(["FAILED", expect.stringContaining('there is no feature column "c"')]);
   expect(must(await t.api.get(`/v1/jobs/${job_id}/outputs`), 200).data).toEqual([]);
   const train = await t.api.post("/v1/jobs", { name: "x", kind: "train", spec: { dataset_id: bare } });

@@ -77,7 +77,7 @@ const signature = {
 
 test('an ONNX file becomes a version with its signature, which answers by its own names', async () => {
   const { job_id, spec } = await bring('small', file);
-  const job = await waitJob(t.api, job_id, ['COMPLETED'], 120_000);
+  const job = await waitJob(t.api, job_id, ['COMPLETED'], 240_000);
   expect(job.result).toMatchObject({
     opset: 17,
     nodes: 3,
@@ -89,7 +89,7 @@ test('an ONNX file becomes a version with its signature, which answers by its ow
   expect(must(await t.api.get(`/v1/models/${made.model_id}/versions`), 200).data[0].signature).toEqual(signature);
 
   must(await t.api.post('/v1/deployments', { name: 'small', model_id: made.model_id }), 201);
-  await until(() => t.api.get('/v2/models/small/ready'), 200, 60_000);
+  await until(() => t.api.get('/v2/models/small/ready'), 200, 120_000);
   expect(must(await t.api.get('/v2/models/small'), 200)).toMatchObject(signature);
   const rows = [numbers(IN, 5), numbers(IN, 6)].map((r) => r.map(Math.fround));
   const ask = (name: string) =>
@@ -141,7 +141,7 @@ test('a version is made smaller, judged on a table, and names its parent; too gr
 
   const { job_id, spec: kept } = must(await submit({ max_accuracy_drop: 0.05 }), 201);
   expect(kept).toMatchObject({ model_version: 1, dataset_version: 1, precision: 'int8' });
-  const job = await waitJob(t.api, job_id, ['COMPLETED'], 120_000);
+  const job = await waitJob(t.api, job_id, ['COMPLETED'], 240_000);
   expect(job.result).toMatchObject({ accuracy_before: 1, evaluation_rows: 180, calibration_rows: 60, changed: 2 });
   expect(job.result.parent).toBe(`${model_id}@1`);
   const made = must(await t.api.post('/v1/models', { name: 'small', job_id }), 201);
@@ -149,7 +149,7 @@ test('a version is made smaller, judged on a table, and names its parent; too gr
   expect(made.metrics.accuracy_after).toBeGreaterThan(0.94);
 
   const bad = must(await submit({ model_version: 1, calibration: 'percentile', percentile: 50, max_accuracy_drop: 0 }), 201);
-  const end = await waitJob(t.api, bad.job_id, undefined, 120_000);
+  const end = await waitJob(t.api, bad.job_id, undefined, 240_000);
   expect(end.state).toBe('FAILED');
   const said = must(await t.api.get(`/v1/jobs/${bad.job_id}/logs`), 200).data.map((l: any) => l.text).join('\n');
   expect(said).toContain('accuracy 1.0000 before');
@@ -169,7 +169,7 @@ test.each(refused)(
   '%s fails the job with its reason',
   async (_name, bytes, why) => {
     const { job_id } = await bring(`bad-${Math.random().toString(36).slice(2)}`, bytes);
-    const job = await waitJob(t.api, job_id, undefined, 120_000);
+    const job = await waitJob(t.api, job_id, undefined, 240_000);
     expect(job.state).toBe('FAILED');
     expect(
       must(await t.api.get(`/v1/jobs/${job_id}/logs`), 200)

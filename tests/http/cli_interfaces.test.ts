@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { digitsCsv, psql, upload } from './client.ts';
-import { binary, makeTenant, must, type Api, type Ready } from './harness.ts';
+import { binary, makeTenant, must, PATIENCE_MS, type Api, type Ready } from './harness.ts';
 import { Pki } from './pki.ts';
 
 const ready: Ready = inject('falaj');
@@ -30,7 +30,7 @@ function env(more: Record<string, string> = {}): NodeJS.ProcessEnv {
 }
 function run(program: string, args: string[], more: Record<string, string> = {}, input = ''): Promise<Said> {
   return new Promise((done) => {
-    const child = execFile(program, args, { env: env(more), timeout: 50_000 }, (e, out,
+    const child = execFile(program, args, { env: env(more), timeout: 2 * PATIENCE_MS }, (e, out,
       err) => done({ code: e ? Number(e.code ?? 255) : 0, out, err }));
     child.stdin!.end(input);
   });

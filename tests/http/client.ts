@@ -25,7 +25,7 @@ export async function upload(call: Api, csv: string, name: string, classes = 10)
 
 export async function train(call: Api, datasetId: string, spec: Record<string, unknown> = {}): Promise<any> {
   const job = must(await call.post('/v1/jobs', { name: 'digits', kind: 'train', spec: { dataset_id: datasetId, hidden: [32], epochs: 8, seed: 1, ...spec } }), 201);
-  return waitJob(call, job.job_id, ['COMPLETED'], 120_000);
+  return waitJob(call, job.job_id, ['COMPLETED'], 240_000);
 }
 
 export interface Event { id: string; event: string; data: any }

@@ -40,6 +40,6 @@ export async function logged(query: string): Promise<any> {
   for (const end = Date.now() + PATIENCE_MS; ; await new Promise((done) => setTimeout(done, 200))) {
     const [found] = must(await admin.get(`/v1/audit/events?${query}`), 200).data;
     if (found) return found.event;
-    if (Date.now() > end) throw new Error(`no event within 20 s: ${query}`);
+    if (Date.now() > end) throw new Error(`no event in time: ${query}`);
   }
 }

@@ -113,7 +113,7 @@ describe('a served model', () => {
   beforeAll(async () => {
     const d = must(await t.api.post('/v1/deployments', { name: 'digits', model_id: modelId }), 201);
     path = '/v2/models/digits';
-    await until(() => t.api.get(`${path}/ready`), 200, 60_000);
+    await until(() => t.api.get(`${path}/ready`), 200, 120_000);
     expect(must(await t.api.get(`/v1/deployments/${d.deployment_id}`), 200)).toMatchObject({ ready: true, state: 'ACTIVE' });
     const meta = must(await t.api.get(path), 200);
     input = meta.inputs[0].name;
@@ -193,7 +193,7 @@ describe('a served model', () => {
   test('is gone when its deployment is deleted', async () => {
     const [d] = must(await t.api.get('/v1/deployments'), 200).data;
     expect([200, 204]).toContain((await t.api.delete(`/v1/deployments/${d.deployment_id}`)).status);
-    const reply = await until(() => t.api.get(`${path}/ready`), 404, 30_000);
+    const reply = await until(() => t.api.get(`${path}/ready`), 404, 120_000);
     expect(Object.keys(reply)).toEqual(['error']);
     await waitJob(t.api, d.job_id, ['CANCELLED', 'COMPLETED']);
   });

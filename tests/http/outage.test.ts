@@ -6,10 +6,10 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { digitsCsv, train, until, upload } from './client.ts';
-import { eventually, idempotencyKey, makeTenant, must, problemOf, some, waitJob, type Api, type Ready, type Reply } from './harness.ts';
+import { eventually, idempotencyKey, makeTenant, must, problemOf, promised, some, waitJob, type Api, type Ready, type Reply } from './harness.ts';
 
 const ready: Ready = inject('falaj');
-const SLOWEST_MS = 35_000;
+const SLOWEST_MS = promised(35_000);
 let t: { token: string; api: Api };
 let datasetId: string;
 
@@ -144,7 +144,7 @@ describe('PostgreSQL', () => {
     await waitJob(t.api, job.job_id, ['RUNNING', 'COMPLETED']);
     await keepDown('postgres', 'SIGINT', 1500);
     await until(() => t.api.get(`/v1/jobs/${job.job_id}`), 200);
-    const end = await waitJob(t.api, job.job_id, ['COMPLETED'], 120_000);
+    const end = await waitJob(t.api, job.job_id, ['COMPLETED'], 240_000);
     expect(end.result.holdout_accuracy).toBeGreaterThan(0.9);
     expect(end.requeue_count).toBe(0);
   }, 180_000);

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Ready } from './harness.ts';
+import { PATIENCE_MS, type Ready } from './harness.ts';
 
 export interface Pair {
   cert: string; // PEM, a chain where there is one
@@ -89,7 +89,7 @@ export function machineCall(ready: Ready, who: Pair | null, path: string, body: 
   const at = new URL(url), text = JSON.stringify(body);
   return new Promise((done) => {
     const call = request({
-      hostname: at.hostname, port: at.port, path, method: 'POST', ca, agent: false, timeout: 15_000, ...(who ? { cert: who.cert, key: who.key } : {}), ...tls,
+      hostname: at.hostname, port: at.port, path, method: 'POST', ca, agent: false, timeout: PATIENCE_MS, ...(who ? { cert: who.cert, key: who.key } : {}), ...tls,
       headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) },
     }, (response) => {
       let all = '';

@@ -29,7 +29,7 @@ beforeAll(async () => {
   other = { ...ready, api_url: `http://127.0.0.1:${port}` };
   child = spawn(binary('falaj-api'), [`--config=${resolve(ready.data_dir, 'etc/api.conf')}`, `--api.port=${port}`, '--api.worker_port=0'],
     { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, FALAJ_RATE_PRINCIPAL_PER_MINUTE: '0', FALAJ_RATE_ADDRESS_PER_MINUTE: '0', FALAJ_LOG_LEVEL: 'error' } });
-  await until(() => api(other, owner).get('/v1/me').catch(() => ({ status: 0 }) as any), 200, 30_000);
+  await until(() => api(other, owner).get('/v1/me').catch(() => ({ status: 0 }) as any), 200, 120_000);
 });
 
 afterAll(async () => {

@@ -25,7 +25,7 @@ beforeAll(async () => {
   const job = await train(t.api, dataset_id, { hidden: [1536, 1536], epochs: 1 });
   const model = must(await t.api.post('/v1/models', { name: 'wide', job_id: job.job_id }), 201);
   deployment = must(await t.api.post('/v1/deployments', { name: 'wide', model_id: model.model_id }), 201);
-  await until(() => t.api.get(`${path}/ready`), 200, 60_000);
+  await until(() => t.api.get(`${path}/ready`), 200, 120_000);
   const name = must(await t.api.get(path), 200).inputs[0].name;
   body = { inputs: [{ name, shape: [1, 64], datatype: 'FP32', data: digitRows(1)[0]!.features }] };
 }, 240_000);
@@ -90,7 +90,7 @@ test('a stop answers calls that wait for a model, and a SIGHUP meanwhile does no
     for (const reply of await Promise.all(calls)) expect(reply.status, reply.text).toBe(503);
   });
   for (let tries = 0; tries < 1200 && pidOfApi() === pid; tries++) await sleep(25);
-  await until(() => infer().catch((e: Error) => ({ status: 0, text: e.message })), 200, 30_000);
+  await until(() => infer().catch((e: Error) => ({ status: 0, text: e.message })), 200, 120_000);
 });
 
 test('calls that come together are computed together, more than the API has handlers', async () => {

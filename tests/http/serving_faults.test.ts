@@ -30,12 +30,12 @@ beforeAll(async () => {
   model = must(await t.api.post("/v1/models", { name: "wide", job_id: job.job_id }), 201).model_id;
   const queue = { max_queue_size: 1, max_queue_delay_microseconds: DELAY_US };
   wide = must(await t.api.post("/v1/deployments", { name: "wide", model_id: model, ...queue }), 201);
-  await until(() => t.api.get("/v2/models/wide/ready"), 200, 60_000);
+  await until(() => t.api.get("/v2/models/wide/ready"), 200, 120_000);
   pids["wide"] = await newChild([]);
   const small = await train(t.api, dataset, { hidden: [8], epochs: 1 });
   const made = must(await t.api.post("/v1/models", { name: "small", job_id: small.job_id }), 201);
   must(await t.api.post("/v1/deployments", { name: "small", model_id: made.model_id }), 201);
-  await until(() => t.api.get("/v2/models/small/ready"), 200, 60_000);
+  await until(() => t.api.get("/v2/models/small/ready"), 200, 120_000);
   pids["small"] = await newChild([pids["wide"]]);
 }, 240_000);
 

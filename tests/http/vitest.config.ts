@@ -12,9 +12,9 @@ export default defineConfig({
     fileParallelism: false,
     sequence: { concurrent: false },
     // For a machine that is slow and busy: nothing is promised by it, and a test that needs more says so.
-    testTimeout: 240_000,
-    hookTimeout: 240_000,
-    teardownTimeout: 240_000,
+    testTimeout: 400_000,
+    hookTimeout: 400_000,
+    teardownTimeout: 400_000,
     reporters: ['default'],
   },
 });

@@ -84,7 +84,7 @@ test('a model: kept by a deployment, gone after it; what two models share stays 
   const one = must(await tenant.post('/v1/models', { name: 'one', job_id: job.job_id }), 201);
   const two = must(await tenant.post('/v1/models', { name: 'two', job_id: job.job_id }), 201);
   const live = must(await tenant.post('/v1/deployments', { name: 'live', model_id: one.model_id }), 201);
-  await until(() => tenant.get('/v2/models/live/ready'), 200, 60_000);
+  await until(() => tenant.get('/v2/models/live/ready'), 200, 120_000);
   const refused = await tenant.delete(`/v1/models/${one.model_id}`);
   expect([refused.status, problemOf(refused).code]).toEqual([409, 'conflict']);
   expect(refused.json.detail).toContain(`deployment live (${live.deployment_id})`);

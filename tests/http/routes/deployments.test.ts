@@ -32,7 +32,7 @@ beforeAll(async () => {
   deployment = must(await t.api.post('/v1/deployments', { name: 'rolls', model_id: model, model_version: 1 }), 201);
   path = `/v1/deployments/${deployment.deployment_id}`;
   first = deployment.job_id;
-  await until(() => t.api.get('/v2/models/rolls/ready'), 200, 60_000);
+  await until(() => t.api.get('/v2/models/rolls/ready'), 200, 120_000);
 }, 240_000);
 
 const body = { inputs: [{ name: 'input', shape: [1, 64], datatype: 'FP32', data: digitRows(1)[0]!.features }] };

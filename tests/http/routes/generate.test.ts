@@ -40,7 +40,7 @@ beforeAll(async () => {
   const model = must(await t.api.post('/v1/models', { name: 'writer', job_id: job.job_id }), 201);
   deployment = must(await t.api.post('/v1/deployments', { name: 'writer', model_id: model.model_id, max_sequences: SLOTS,
     max_queue_size: QUEUE, weight_bits: 32 }), 201);
-  await until(() => t.api.get(`${path}/ready`), 200, 60_000);
+  await until(() => t.api.get(`${path}/ready`), 200, 120_000);
 }, 240_000);
 
 const generate = (body: object, api = t.api, at = path): Promise<Reply> => api('POST', `${at}/generate`, { body });

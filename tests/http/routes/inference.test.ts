@@ -16,7 +16,7 @@ beforeAll(async () => {
   const job = await train(t.api, dataset_id, { hidden: [8], epochs: 1 });
   const model = must(await t.api.post('/v1/models', { name: 'small', job_id: job.job_id }), 201);
   must(await t.api.post('/v1/deployments', { name: 'small', model_id: model.model_id }), 201);
-  await until(() => t.api.get('/v2/models/small/ready'), 200, 60_000);
+  await until(() => t.api.get('/v2/models/small/ready'), 200, 120_000);
 });
 
 const infer = (datatype: string, data: unknown, path = '/v2/models/small'): Promise<Reply> =>

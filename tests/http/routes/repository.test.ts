@@ -19,7 +19,7 @@ beforeAll(async () => {
   const model = must(await t.api.post('/v1/models', { name: 'stored', job_id: job.job_id }), 201);
   must(await t.api.post('/v1/models', { name: 'stored', job_id: job.job_id }), 201);
   deployment = must(await t.api.post('/v1/deployments', { name: 'stored', model_id: model.model_id, model_version: 1 }), 201);
-  await until(ready_now, 200, 60_000);
+  await until(ready_now, 200, 120_000);
 }, 240_000);
 
 test('the repository lists, loads and unloads by the permissions of deployments', async () => {

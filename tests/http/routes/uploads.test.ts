@@ -189,7 +189,7 @@ test('the API is killed in the middle of parts: it goes on where it was, and the
     }
   };
   const whereIs = (id: string): Promise<any> =>
-    until(() => t.api.get(`/v1/uploads/${id}`).catch((e: Error) => ({ status: 0, text: e.message }) as Reply), 200, 60_000);
+    until(() => t.api.get(`/v1/uploads/${id}`).catch((e: Error) => ({ status: 0, text: e.message }) as Reply), 200, 120_000);
   const before = await used();
   const { upload_id: id } = await begin({ sha256: digest });
   must(await part(t.api, id, 0, content.subarray(0, STEP)), 200);
