@@ -55,7 +55,7 @@ def main():
     p.zone()
     p.wait_node()
     tenant, api = p.tenant("drill")
-    load = Load(p.url, api.token)
+    load = Load(p.url, api.token, pause=share("hundredths of a second between a thread's submissions", 5, 1) / 100)
     kills, recovery = {}, {}
     for name in a.only.split(","):
         for _ in range(a.kills):

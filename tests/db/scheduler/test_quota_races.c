@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_quota_races.c - sixty-four at the limit less one, two hundred times for each limit (30 in the default tier): exactly one
+/* test_quota_races.c - sixty-four at the limit less one, two hundred times for each limit (12 in the default tier): exactly one
  * gets in, and what is counted anew is what the books say. Submitters race through job_submit_many; planners race with plans made of
  * the same old snapshot, each for another job, which is the worst that any number of schedulers could do.
  *
@@ -14,7 +14,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { THREADS = 64, ROUNDS = 200, ROUNDS_PART = 30, CONNECTIONS = 24, CHECK_EVERY = 15 };
+enum { THREADS = 64, ROUNDS = 200, ROUNDS_PART = 12, CONNECTIONS = 24, CHECK_EVERY = 11 };
 
 static int rounds;
 static struct fixture f;
