@@ -12,6 +12,7 @@ SCHEMA_EXTERN(deployment, "A model under a name that clients call",
     FIELD(deployment, name, F_ALWAYS, .doc = "What clients call: /v2/models/{name}"),
     FIELD_ID(deployment, model_id, "mdl", F_ALWAYS, .doc = "The model"),
     FIELD(deployment, model_version, 0, .doc = "Its version"),
+    FIELD(deployment, engine, 0, .doc = "What computes that version: falaj, or onnxruntime for operators that falaj lacks"),
     FIELD_ID(deployment, job_id, "job", F_ALWAYS, .doc = "The job that serves it"),
     FIELD(deployment, state, F_ALWAYS, .doc = "ACTIVE or DELETED"),
     FIELD(deployment, job_state, 0, .doc = "State of that job"), FIELD(deployment, ready, 0, .doc = "It answers"),
@@ -40,6 +41,7 @@ SCHEMA_OF(deployment_target, "Where a deployment listens", FIELD_ID(deployment_t
     "       AND a.endpoint IS NOT NULL AND j.state = 'RUNNING'\n"
 #define DEPLOYMENT_SELECT \
     "SELECT d.deployment_id, d.name, d.model_id, d.model_version, d.job_id, d.state, j.state AS job_state, a.attempt_id IS NOT NULL AS ready,\n" \
+    "       model_engine(d.tenant_id, d.model_id, d.model_version) AS engine,\n" \
     "       d.version, CASE WHEN d.next_job_id IS NOT NULL THEN 'LOADING' WHEN d.old_job_id IS NOT NULL THEN 'DRAINING'\n" \
     "         WHEN d.roll_error <> '' THEN 'FAILED' ELSE 'NONE' END AS roll, coalesce(d.next_version, 0) AS next_version, " \
     "d.next_job_id,\n" \

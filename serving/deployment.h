@@ -19,6 +19,7 @@ struct deployment {
     struct str name;
     struct uuid model_id;
     int64_t model_version;
+    struct str engine;              /* what computes it: falaj, onnxruntime */
     struct uuid job_id;
     struct str state, job_state;
     bool ready;

@@ -753,6 +753,13 @@ CREATE FUNCTION public.machine_room_by(in_zones text[], in_pool text, in_models 
     -- the body: migrations
 ALTER FUNCTION public.machine_room_by(in_zones text[], in_pool text, in_models text, in_slots bigint, in_gpus bigint, in_cpu_milli bigint, in_memory_bytes bigint) OWNER TO falaj_system;
 
+-- Name: model_engine(uuid, uuid, bigint); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.model_engine(t uuid, model uuid, number bigint) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.model_engine(t uuid, model uuid, number bigint) OWNER TO falaj_owner;
+
 -- Name: node_changed(); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.node_changed() RETURNS trigger
     LANGUAGE plpgsql
@@ -7658,6 +7665,9 @@ GRANT ALL ON FUNCTION public.machine_room(in_pool text, most bigint) TO falaj_ap
 -- Name: FUNCTION machine_room_by(in_zones text[], in_pool text, in_models text, in_slots bigint, in_gpus bigint, in_cpu_milli bigint, in_memory_bytes bigint); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.machine_room_by(in_zones text[], in_pool text, in_models text, in_slots bigint, in_gpus bigint, in_cpu_milli bigint, in_memory_bytes bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.machine_room_by(in_zones text[], in_pool text, in_models text, in_slots bigint, in_gpus bigint, in_cpu_milli bigint, in_memory_bytes bigint) TO falaj_app;
+
+-- Name: FUNCTION model_engine(t uuid, model uuid, number bigint); Type: ACL; Schema: public; Owner: falaj_owner
+GRANT ALL ON FUNCTION public.model_engine(t uuid, model uuid, number bigint) TO falaj_app;
 
 -- Name: FUNCTION node_flavor_set(node uuid, new_flavor text); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.node_flavor_set(node uuid, new_flavor text) FROM PUBLIC;

@@ -49,7 +49,7 @@ SCHEMA_EXTERN(model_version, "A version of a model",
 
 #define VERSION_COLUMNS \
     "v.model_id, m.name, m.display_name, m.display_name_ar, v.version, v.object_id, v.job_id, v.fence, v.family, v.inputs,\n" \
-    "       CASE v.family WHEN 'onnx' THEN 'onnxruntime' ELSE 'falaj' END AS engine,\n" \
+    "       model_engine(v.tenant_id, v.model_id, v.version) AS engine,\n" \
     "       v.outputs, v.signature, v.metrics,\n" \
     "       o.zone, encode(o.sha256, 'hex') AS sha256, o.size_bytes, v.created_by, v.created_at\n" \
     "  FROM model_version v JOIN model m ON m.tenant_id = v.tenant_id AND m.model_id = v.model_id\n" \

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # onnxruntime.sh - the real ONNX Runtime, of npm (tests/bench/inference/package-lock.json): the children of test_child_engine.c
 # with it, and a model of three operators that ours lacks beside a direct call of the same library. Numbers must be equal to 1e-6
-# of their range. Without npm's package or python3-onnx it says so, and nothing was tried. usage: onnxruntime.sh [FOLDER]
+# of their range; then a whole platform with it (onnxruntime.py). Without npm's package or python3-onnx it says so, nothing was
+# tried. usage: onnxruntime.sh [FOLDER]
 # FOLDER: where the package is, or is put.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -50,3 +51,4 @@ apart = max(abs(a - b) for a, b in zip(ours, direct, strict=True)) / max(map(abs
 print(f"onnxruntime: {len(ours)} numbers, at most {apart:.1e} of their range apart from a direct call")
 sys.exit(not apart <= 1e-6)
 P
+/usr/bin/python3 tests/e2e/onnxruntime.py "$library"

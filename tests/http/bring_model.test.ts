@@ -88,7 +88,8 @@ test('an ONNX file becomes a version with its signature, which answers by its ow
   expect(made).toMatchObject({ version: 1, family: 'graph', engine: 'falaj', inputs: IN, outputs: OUT, signature });
   expect(must(await t.api.get(`/v1/models/${made.model_id}/versions`), 200).data[0].signature).toEqual(signature);
 
-  must(await t.api.post('/v1/deployments', { name: 'small', model_id: made.model_id }), 201);
+  const deployed = must(await t.api.post('/v1/deployments', { name: 'small', model_id: made.model_id }), 201);
+  expect(deployed.engine).toBe('falaj');
   await until(() => t.api.get('/v2/models/small/ready'), 200, 120_000);
   expect(must(await t.api.get('/v2/models/small'), 200)).toMatchObject(signature);
   const rows = [numbers(IN, 5), numbers(IN, 6)].map((r) => r.map(Math.fround));

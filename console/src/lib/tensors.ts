@@ -144,6 +144,3 @@ export function snippets(
 export function engineOf(word: string | undefined): string {
   return word?.startsWith('onnxruntime') === true ? 'ONNX Runtime' : 'Falaj';
 }
-
-/** The same by the metadata of one that is served. */
-export const servedBy = (answer: unknown): string => engineOf(meta.safeParse(answer).data?.platform);

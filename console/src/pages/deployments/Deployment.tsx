@@ -7,7 +7,7 @@ import { change } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { useLive } from '../../api/live.ts';
 import { number } from '../../lib/format.ts';
-import { isWriter, servedBy } from '../../lib/tensors.ts';
+import { engineOf, isWriter } from '../../lib/tensors.ts';
 import { useSession } from '../../shell/session.tsx';
 import { Called, Code, Id, Name, Pairs, shortId, State, Time, To } from '../../ui/bits.tsx';
 import { TypedConfirm } from '../../ui/dialogs.tsx';
@@ -108,7 +108,7 @@ export function DeploymentDetail() {
                     ''
                   ),
                 ],
-                [t('models.engine'), meta.data ? <Code key="e">{servedBy(meta.data)}</Code> : ''],
+                [t('models.engine'), x.engine ? <Code key="e">{engineOf(x.engine)}</Code> : ''],
                 [t('deploy.address'), <Code key="a">{door}</Code>],
                 [t('col.created'), <Time key="t" at={x.created_at} />],
               ]}
