@@ -86,8 +86,8 @@ enum errc postgres_setup(struct dev *d, struct err *e)
     }
     TRY(db_session_exec_script(s, b.ptr, e));
     TRY(db_session_query(s, "SELECT 1 FROM pg_database WHERE datname = 'falaj'", NULL, 0, d->arena, &rows, e));
-    if (rows.nrows == 0)
-        TRY(db_session_query(s, "CREATE DATABASE falaj OWNER falaj_owner", NULL, 0, d->arena, &rows, e));
+    if (rows.nrows == 0)            /* as a script, since a busy disk takes longer than an answer may */
+        TRY(db_session_exec_script(s, "CREATE DATABASE falaj OWNER falaj_owner", e));
     TRY(db_session_exec_script(s, "REVOKE ALL ON DATABASE falaj FROM PUBLIC; GRANT CONNECT ON DATABASE falaj TO falaj_migrate, falaj_app, falaj_worker_api, "
                                   "falaj_scheduler, falaj_sequencer, falaj_retention, falaj_backup", e));
     return ERR_OK;
