@@ -25,9 +25,9 @@ _Static_assert(LEADER_SILENCE_MS * 1000 >= WORD_US + ANSWER_MS * 1000, "who wait
 struct leader {
     char *conninfo;
     const struct clock *clock;
-    pthread_mutex_t lock;               /* guards session and is_leading */
+    pthread_mutex_t lock;               /* guards session, is_leading, is_told */
     struct db_session *session;
-    bool is_leading;
+    bool is_leading, is_told;
     atomic_bool is_connected;
     int64_t next_us, term;              /* of the thread that asks */
     struct beat *words;
@@ -36,7 +36,9 @@ struct leader {
 /* The lock is held. */
 static void lose(struct leader *l, const struct err *e)
 {
-    log_err(LOG_WARN, "scheduler.leader_session", e);
+    if (l->session || !l->is_told)      /* a database that is away is told of once, not four times a second */
+        log_err(LOG_WARN, "scheduler.leader_session", e);
+    l->is_told = true;
     db_session_free(l->session);
     l->session = NULL;
     atomic_store(&l->is_connected, false);
@@ -83,6 +85,7 @@ static enum errc look(struct leader *l, struct err *e)
         TRY(db_session_new(l->conninfo, "falaj-scheduler-leader", ANSWER_MS, &l->session, e));
         TRY(db_session_end_after(l->session, LEADER_SILENCE_MS, e));
         atomic_store(&l->is_connected, true);
+        l->is_told = false;
     }
     if (l->is_leading)
         return db_session_alive(l->session, e);

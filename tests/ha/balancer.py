@@ -9,6 +9,7 @@ def conf(site):
                          for i, (x, y) in enumerate(zip(site.worker_ports, site.api_ports)))
     return f"""defaults
   timeout connect 1s
+  timeout check 2s
   timeout client 75s
   timeout server 75s
   default-server check inter 500ms fall 2 rise 1

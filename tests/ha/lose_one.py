@@ -59,7 +59,7 @@ def lose(site, load, name, turn):
     load.probe(RECOVERY_MAX_S)
     took = time.time() - began
     if name == "keyd":
-        store(site, load)
+        store(site, load, turn)
     if name in ("redis", "silent-redis"):
         until("Sentinel has another master", lambda: site.redis_named() not in (None, p.name), RECOVERY_MAX_S)
     if silent:
@@ -71,10 +71,10 @@ def lose(site, load, name, turn):
     return wrote, took, *([elected.after()] if elected else [])
 
 
-def store(site, load):
+def store(site, load, turn):
     """Once the balancer knows whose falaj-keyd is away, no data set meets that falaj-api, though it is ready for all else."""
     api = Api(site.url, load.token)
-    data = api.must("POST", "/v1/datasets", {"name": "drill", "label_column": "y", "classes": 2})["dataset_id"]
+    data = api.must("POST", "/v1/datasets", {"name": f"drill-{turn}", "label_column": "y", "classes": 2})["dataset_id"]
     until("the balancer has one falaj-api that is whole, and two that are ready",
           lambda: [balancer.up(site, x) for x in ("api_whole", "api")] == [1, 2], RECOVERY_MAX_S)
     for _ in range(10):
