@@ -30,7 +30,7 @@ class From(Api):
 
     def call(self, method, path, body=None, headers=None, **kw):
         if self.conn is None:
-            self.conn = http.client.HTTPConnection(self.host, self.port, timeout=30, source_address=(ADDRESS, 0))
+            self.conn = http.client.HTTPConnection(self.host, self.port, timeout=120, source_address=(ADDRESS, 0))
         return super().call(method, path, body, headers={"User-Agent": MARKS["browser"] + "/7", **(headers or {})}, **kw)
 
 
@@ -114,7 +114,7 @@ def verify(scratch, officer, name, *args):
     path = f"{scratch}/{name}"
     if not os.path.exists(path):
         with open(path, "wb") as f:
-            f.write(officer.must("GET", "/v1/audit/export", raw=True, timeout=120))
+            f.write(officer.must("GET", "/v1/audit/export", raw=True, timeout=400))
     faults = []
     for program in ([f"{BIN}/falaj-verify", *args], [sys.executable, f"{SRC}/docs/verify-audit.py"]):
         r = subprocess.run([*program, "--trust-embedded-key", path], capture_output=True, text=True)
@@ -148,7 +148,7 @@ def texts(p, boss, officer, access_log):
     for who, paths in ((officer, ("/v1/audit/export", "/v1/audit/events?page_size=200", "/v1/evidence")),
                        (boss, ("/v1/users?page_size=200", "/v1/invitations", "/v1/groups", "/v1/sessions", "/v1/api-tokens"))):
         for path in paths:
-            found[path] = who.must("GET", path, raw=True, timeout=120)
+            found[path] = who.must("GET", path, raw=True, timeout=400)
     return {**found, **redis_texts(p)}
 
 
@@ -183,7 +183,7 @@ def files_forget(p, wrapped):
     p.sql(rewrite[1])
     p.sql(rewrite[3])
     rest = set()
-    until_s = time.time() + 60
+    until_s = time.time() + 300
     while time.time() < until_s:
         p.sql("SELECT pg_switch_wal()")
         p.sql("CHECKPOINT")

@@ -48,7 +48,7 @@ def main():
                 "spec": {"dataset_id": data, "epochs": epochs, "seed": 7, "batch_size": 16, "accumulate": 4, "hidden": [32]}}
         return api.must("POST", "/v1/jobs", body)["job_id"]
 
-    def ended(job, timeout=180):
+    def ended(job, timeout=600):
         j = until(f"the end of {job}", lambda: (j := api.must("GET", f"/v1/jobs/{job}"))["state"] in ENDED and j, timeout)
         if j["state"] != "COMPLETED":
             raise SystemExit(f"{job}: {j}\n" + api.call("GET", f"/v1/jobs/{job}/log.txt", raw=True)[1].decode())
@@ -110,7 +110,7 @@ def main():
     until("both machines train", lambda: "epoch 2" in log_of(job) or api.must("GET", f"/v1/jobs/{job}")["state"] in ENDED, 120)
     second.kill()
     third = Machine(p, "third", **BEATS)
-    ended(job, 240)
+    ended(job, 600)
     same(job, want, "killed")
     tries = attempts(job)
     assert len(tries) > 1 and {t[2] for t in tries[:-1]} == {"machine"} and [t[1] for t in tries].count("SUCCEEDED") == 1, tries
@@ -124,12 +124,12 @@ def main():
     third.start()
     until("the machine that stays away", lambda: nodes().get("third"))
     job = train(2)
-    until("the start deadline", lambda: [a for a in attempts(job) if a[3] == "Its machines did not all meet in time"], 120)
+    until("the start deadline", lambda: [a for a in attempts(job) if a[3] == "Its machines did not all meet in time"], 600)
     assert p.sql_text("SELECT count(*) FROM attempt_member WHERE live") == "0" or len(attempts(job)) > 1
     del os.environ["FALAJ_FAULTS"]
     third.kill()
     third.start()
-    ended(job, 240)
+    ended(job, 600)
     print("half: freed at the start deadline, then done")
 
     if broken := p.broken_invariants():

@@ -230,7 +230,7 @@ def fair(a, b, here):
     assert hanging < 30, f"B had {hanging} calls at once"
     assert all(d["state"] == "WAITING" for d in deliveries(b, slow))
     here.release.set()
-    until("B's calls end", lambda: all(d["state"] == "DELIVERED" for d in deliveries(b, slow)), 120)
+    until("B's calls end", lambda: all(d["state"] == "DELIVERED" for d in deliveries(b, slow)), 600)
     remove(a, quick)
     remove(b, slow)
     log(f"fair: {hanging} of 30 hung, 5 of 5 came")
@@ -284,7 +284,7 @@ def main():
     p = Platform({"FALAJ_NOTIFY_CA": ca, "FALAJ_NOTIFY_NETWORKS": "127.0.0.1/32", "FALAJ_NOTIFY_TRIES": str(TRIES),
         "FALAJ_NOTIFY_PAUSE_MS": "50",
                   "FALAJ_SMTP_URL": f"smtp://localhost:{post.server_address[1]}", "FALAJ_SMTP_FROM": "falaj@cloud.example",
-                  "FALAJ_SMTP_USER": "falaj", "FALAJ_SMTP_PASSWORD_FILE": secret, "FALAJ_SMTP_CA": ca}, start_timeout=300)
+                  "FALAJ_SMTP_USER": "falaj", "FALAJ_SMTP_PASSWORD_FILE": secret, "FALAJ_SMTP_CA": ca}, start_timeout=600)
     p.zone()
     (_, a), (_, b) = p.tenant("amana"), p.tenant("bahr")
     p.wait_node()

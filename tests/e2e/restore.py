@@ -92,7 +92,7 @@ class World:
         """An export of the whole log, which falaj-verify finds whole; its number of entries."""
         until("every event has a number", lambda: not self.unnumbered())
         with open(self.path(name), "wb") as f:
-            f.write(self.api.must("GET", "/v1/audit/export", raw=True, timeout=120))
+            f.write(self.api.must("GET", "/v1/audit/export", raw=True, timeout=400))
         argv = [f"{BIN}/falaj-verify", "--trust-embedded-key", "--json", *args, self.path(name)]
         r = subprocess.run(argv, capture_output=True, text=True)
         if r.returncode:

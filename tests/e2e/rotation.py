@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """rotation.py - every key of a running platform is rotated under load; then memory is searched for keys; then data is shredded.
 
-    rotation.py [--seconds 12] [--tenants 3]
+    rotation.py [--seconds N] [--tenants N]
 
 1. Tenants upload, download, submit and infer from threads of their own while the zone's root and all tenants' keys are rotated again
    and again through the API. No request may fail.
@@ -15,10 +15,10 @@
 Exit status: 0 all held, 1 something did not, 77 the memory of other processes cannot be read here (the rest was done)."""
 import argparse, base64, csv, ctypes, io, os, random, subprocess, sys, threading, time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
-from platform_falaj import Api, Platform, log, person
+from platform_falaj import Api, Platform, log, person, share
 
 ZONE = "ae-dxb-1"
-ROOTS_MAX = 10     # a key file holds 16 versions of the root
+ROOTS_MAX = share("rotations of the root", 5, 10)       # a key file holds 16 versions of it
 crypto = ctypes.CDLL("libcrypto.so.3")
 for name in ("EVP_CIPHER_CTX_new", "EVP_aes_256_gcm"):
     getattr(crypto, name).restype = ctypes.c_void_p
@@ -87,7 +87,7 @@ def approve(approver, request):
     assert answer["state"] == "EXECUTED", answer
 
 
-def rewrapped(api, path, timeout=60):
+def rewrapped(api, path, timeout=300):
     until = time.time() + timeout
     while time.time() < until:
         if all(r["state"] != "RUNNING" for r in api.must("GET", path)["data"]):
@@ -114,7 +114,7 @@ def rotate_under_load(p, loads, custodian, seconds):
     rewrapped(p.admin, f"/v1/zones/{ZONE}/keys/rewraps")
     for load in loads:      # nothing hangs on an old version any more, the keys of persons in the audit log included
         primary = load.api.must("GET", f"/v1/keys/{ZONE}")["primary_version"]
-        until = time.time() + 90
+        until = time.time() + 300
         while load.api.call("PUT", f"/v1/keys/{ZONE}/min-version", {"min_version": primary})[0] == 409 and time.time() < until:
             time.sleep(1)
         load.must("PUT", f"/v1/keys/{ZONE}/min-version", {"min_version": primary})
@@ -127,7 +127,7 @@ def rotate_under_load(p, loads, custodian, seconds):
     return len(failures)
 
 
-def wait_jobs(loads, timeout=120):
+def wait_jobs(loads, timeout=600):
     until = time.time() + timeout
     while time.time() < until:
         if not any(load.api.must("GET", f"/v1/jobs?page_size=1&state={s}")["data"] for load in loads
@@ -248,7 +248,7 @@ def shred(p, load, custodian, auditor):
     status, _ = tenant.call("GET", content, raw=True)
     faults = [] if status == 503 else [f"a key in destruction still opens: {status}"]
     p.sql("UPDATE tenant_key SET destroy_after = now() - interval '1 s' WHERE state = 'DESTROY_SCHEDULED'")
-    until = time.time() + 40
+    until = time.time() + 300
     while time.time() < until and p.sql("SELECT count(*) FROM tenant_key WHERE state = 'DESTROY_SCHEDULED'") != [["0"]]:
         time.sleep(0.3)
     status, answer = tenant.call("GET", content)
@@ -275,8 +275,8 @@ def shred(p, load, custodian, auditor):
 
 def main():
     a = argparse.ArgumentParser()
-    a.add_argument("--seconds", type=float, default=12)
-    a.add_argument("--tenants", type=int, default=3)
+    a.add_argument("--seconds", type=float, default=share("seconds of rotation under load", 5, 12))
+    a.add_argument("--tenants", type=int, default=share("tenants", 2, 3))
     a = a.parse_args()
     p = Platform()
     p.zone()

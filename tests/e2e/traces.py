@@ -195,7 +195,7 @@ def figures(c):
 def main():
     c = Collector()
     p = Platform({"FALAJ_OTLP_ENDPOINT": f"http://127.0.0.1:{c.server_address[1]}", "FALAJ_OTLP_METRICS_MS": "1000",
-                  "FALAJ_OTLP_HEADER": "Authorization: Bearer of-the-collector"}, start_timeout=300)
+                  "FALAJ_OTLP_HEADER": "Authorization: Bearer of-the-collector"}, start_timeout=600)
     p.zone()
     tenant, api = p.tenant(NAMES[1].replace(" ", "-"))
     p.wait_node()

@@ -9,7 +9,7 @@ done once the job has kept a checkpoint. At the end no checkpoint is left, and t
 import argparse, json, os, random, shutil, signal, subprocess, sys, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
-from platform_falaj import Platform, log, share
+from platform_falaj import Platform, is_full, log, share
 from platform_falaj import until as until_within
 
 COPIES = 20                              # of the digits, in the table of a batch
@@ -111,7 +111,8 @@ def send_away(p, api, work, want):
 
 
 def run_all(p, api, work, kills, first):
-    """Undisturbed, then killed `kills` times in turns, `first` first, then sent away. (digest, how many went on, faults)"""
+    """Undisturbed, then killed `kills` times in turns, `first` first, then sent away (a batch: full tier).
+    (digest, how many went on, faults)"""
     job, faults, resumed = submit(api, work), [], 0
     until("an undisturbed run ends", lambda: ended(api, job))
     want = digest(p, job)
@@ -128,7 +129,8 @@ def run_all(p, api, work, kills, first):
         if end["state"] != "COMPLETED" or digest(p, job) != want:
             faults.append(f"{what}: {end['state']} {end['message']}, output {digest(p, job)[:12]} of {want[:12]}")
         log(f"{work[0]}, {what}: {end['state']}, {'the same bytes' if digest(p, job) == want else 'OTHER BYTES'}")
-    faults += send_away(p, api, work, want)
+    if work[0] == "train" or is_full():         # what sends a batch away is what sends a training away
+        faults += send_away(p, api, work, want)
     if resumed < kills:
         faults.append(f"{work[0]}: {resumed} of {kills} went on from a checkpoint")
     return want, resumed, faults

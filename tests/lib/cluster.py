@@ -63,7 +63,7 @@ class Cluster:
         self.start()
         self.do(*at_primary, "ALTER SYSTEM SET synchronous_standby_names = '*'")
         self.do(*at_primary, "SELECT pg_reload_conf()")
-        until = time.time() + 60
+        until = time.time() + 300
         while self.do(*at_primary, "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'").strip() != "1":
             if time.time() > until:
                 raise RuntimeError("the standby does not follow")

@@ -67,7 +67,7 @@ class Load:
             t.join()
 
 
-def settle(p, timeout=300, where="name = 'drill'"):
+def settle(p, timeout=900, where="name = 'drill'"):
     until = time.time() + timeout
     while time.time() < until:
         try:
@@ -82,7 +82,7 @@ def settle(p, timeout=300, where="name = 'drill'"):
 
 def verify_audit(p, api):
     """Every event has a number, and the bundle of the whole log is whole."""
-    until = time.time() + 120
+    until = time.time() + 400
     sql = "SELECT count(*) FROM audit_event e LEFT JOIN audit_seq s USING (tenant_id, event_id) WHERE s.tseq IS NULL"
     while int(p.sql(sql)[0][0]) and time.time() < until:
         time.sleep(0.2)

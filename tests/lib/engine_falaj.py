@@ -73,7 +73,7 @@ class Rig:
         """How many of its attempts began: a machine that has had its lease and leaves may be given one that it never takes."""
         return [t[2] for t in self.attempts(job)].count("t")
 
-    def done(self, job, timeout=180):
+    def done(self, job, timeout=600):
         j = until(f"the end of {job}", lambda: (j := self.api.must("GET", f"/v1/jobs/{job}"))["state"] in ENDED and j, timeout)
         assert j["state"] == "COMPLETED", j
         return j

@@ -13,7 +13,7 @@ def log(*a):
     print(*a, file=sys.stderr, flush=True)
 
 
-def until(what, condition, timeout=180):
+def until(what, condition, timeout=600):
     """condition() once it is true."""
     end = time.time() + timeout
     while time.time() < end:
@@ -74,7 +74,7 @@ class Api:
     def must(self, method, path, body=None, **kw):
         """The answer of a call that has to succeed; waits out what says "try again"."""
         key = kw.pop("key", None) or uuid.uuid4().hex
-        until = time.time() + 180
+        until = time.time() + 400
         while True:
             try:
                 status, answer = self.call(method, path, body, key=key, **kw)
@@ -175,7 +175,7 @@ class Platform:
             self.admin.must("PUT", f"/v1/tenants/{t['tenant_id']}/quotas/{resource}", {"hard_limit": limit}, headers={"If-Match": "*"})
         return t["tenant_id"], Api(self.url, t["admin_token"])
 
-    def wait_node(self, n=1, timeout=180):
+    def wait_node(self, n=1, timeout=600):
         until = time.time() + timeout
         while time.time() < until:
             nodes = self.admin.must("GET", "/v1/nodes")["data"]
