@@ -128,8 +128,7 @@ enum errc tool_backend(const struct tool_args *t, const struct backend **ret, st
 }
 
 enum errc tool_load(struct arena *a, const struct tool_args *t, struct pool *pool, const struct backend *be,
-                    struct infer_model **ret,
-                    size_t *ret_bytes, struct err *e)
+                    const struct plan_kept *kept, struct infer_model **ret, size_t *ret_bytes, struct err *e)
 {
     CLEANUP(buf_releasep) struct buf made = BUF(MODEL_MAX), small = BUF(MODEL_MAX);
     CLEANUP(tool_unmap) struct tool_map file = { NULL, 0 };
@@ -137,6 +136,9 @@ enum errc tool_load(struct arena *a, const struct tool_args *t, struct pool *poo
     bool is_plain = !strcmp(t->type, "fp32");
     if (!is_plain && strcmp(t->type, "bf16") && strcmp(t->type, "int8"))
         return FAIL(e, INVALID, "--type %.40s: fp32 (as the file is), bf16 and int8 are known", t->type);
+    if (t->packed && (!is_plain || is_onnx(t->model)))
+        return FAIL(e, INVALID, "--packed %.40s: weights are kept of a model file as it is: no .onnx file (convert it first), no "
+                    "--type", t->packed);
     TRY(is_onnx(t->model) ? convert(a, t, &made, &about, e) : tool_map(t->model, &file, e));
     struct str bytes = file.ptr ? str_n(file.ptr, file.len) : buf_str(&made);
     if (!is_plain) {
@@ -146,7 +148,7 @@ enum errc tool_load(struct arena *a, const struct tool_args *t, struct pool *poo
     }
     *ret_bytes = bytes.len;
     const struct infer_door door = { open_engine, (void *)(uintptr_t)t };
-    const struct infer_load how = { .data = &tool_once, .door = t->onnxruntime ? &door : NULL };
+    const struct infer_load how = { .data = &tool_once, .door = t->onnxruntime ? &door : NULL, .kept = kept };
     return infer_model_load_from(be, pool, bytes.ptr, bytes.len, &how, ret, e) == ERR_OK ? ERR_OK : at_file(t->model, e);
 }
 
@@ -175,6 +177,7 @@ static int usage(const char *why)
         "                          [--type fp32|bf16|int8]\n"
         "       falaj-worker infer MODEL --prompt TEXT [--max-tokens N] [--temperature T] [--seed N] [--type fp32|bf16|int8]\n"
         "       falaj-worker bench MODEL [--batch N] [--threads N] [--type fp32|bf16|int8] [--tier NAME] [--seconds S]\n"
+        "       infer and bench of a model file with --packed FILE: weights as they are computed with, kept for the next start\n"
         "       each with --onnxruntime LIBRARY, which computes models outside the own operations\n",
         why);
     return 2;
@@ -221,6 +224,8 @@ static bool read_args(int argc, char **argv, struct tool_args *t, const char **r
             t->type = value;
         else if (!strcmp(word, "--onnxruntime"))
             t->onnxruntime = value;
+        else if (!strcmp(word, "--packed"))
+            t->packed = value;
         else if (!strcmp(word, "--prompt"))
             t->prompt = value;
         else if (!strcmp(word, "--max-tokens") && str_to_i64(str_c(value), 1, 1 << 20, &t->max_tokens))

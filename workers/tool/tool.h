@@ -5,6 +5,7 @@
  *   falaj-worker infer MODEL --input [NAME=]FILE.npy … [--output DIR] [--backend NAME] [--threads N] [--dim NAME=N]… [--type T]
  *   falaj-worker infer MODEL --prompt TEXT [--max-tokens N] [--temperature T] [--seed N] [--type fp32|bf16|int8]   of a decoder
  *   falaj-worker bench MODEL [--batch N] [--threads N] [--type fp32|bf16|int8] [--tier NAME] [--seconds S]
+ *   … [--packed FILE]                                       with infer and bench of a model file: packed.h
  *   … [--onnxruntime LIBRARY]                               with each verb: for models outside our operations
  *
  * MODEL is a model file, or an .onnx file, which is converted on the way; --type makes its products and convolutions smaller
@@ -24,7 +25,7 @@ struct tool_args {
     const char *inputs[TOOL_INPUTS_MAX];
     size_t input_count;
     struct onnx_dims dims;
-    const char *prompt, *onnxruntime;
+    const char *prompt, *onnxruntime, *packed;
     int threads, batch;
     int64_t max_tokens, seed;
     double seconds, temperature;
@@ -48,8 +49,8 @@ extern const struct read_once tool_once;
 long tool_peak_kb(void);                                    /* most memory that this process has had */
 /* The backend and the threads that the arguments name; the pool must outlive the model. */
 enum errc tool_backend(const struct tool_args *t, const struct backend **ret, struct pool **ret_pool, struct err *e);
+/* kept: packed weights of an earlier start, which outlive the model; NULL: none. */
 enum errc tool_load(struct arena *a, const struct tool_args *t, struct pool *pool, const struct backend *be,
-                    struct infer_model **ret,
-                    size_t *ret_bytes, struct err *e);
+                    const struct plan_kept *kept, struct infer_model **ret, size_t *ret_bytes, struct err *e);
 enum errc tool_infer(struct arena *a, const struct tool_args *t, struct err *e);
 enum errc tool_bench(struct arena *a, const struct tool_args *t, struct err *e);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tool_bench.c - items per second and latency of a model, in the lines of JSON that its peers print. */
 #include "workers/tool/tool_text.h"
+#include "workers/tool/packed.h"
 #include "core/base/clock.h"
 #include "core/json/encode.h"
 #include "workers/compute/pool.h"
@@ -168,6 +169,7 @@ static enum errc measure(struct arena *a, const struct tool_args *t, const struc
 enum errc tool_bench(struct arena *a, const struct tool_args *t, struct err *e)
 {
     CLEANUP(pool_freep) struct pool *pool = NULL;
+    CLEANUP(packed_closep) struct packed *packed = ARENA_NEW(a, struct packed);
     const struct backend *be;
     struct infer_model *m = NULL;
     struct start begun = { 0 };
@@ -175,15 +177,19 @@ enum errc tool_bench(struct arena *a, const struct tool_args *t, struct err *e)
     struct st_file st;
     double from_us = (double)now_us();
     if (tool_is_text(a, t->model, &file, &st))
-        return tool_text_bench(a, t, &st, from_us, e);
+        return t->packed ? FAIL(e, INVALID, "--packed %.100s: a decoder's weights are not kept", t->packed)
+               : tool_text_bench(a, t, &st, from_us, e);
     TRY(tool_backend(t, &be, &pool, e));
     tool_unmap(&file);
     file = (struct tool_map){ NULL, 0 };
     begun.from_us = now_us();
     begun.from_cpu_us = cpu_us();
-    TRY(tool_load(a, t, pool, be, &m, &begun.file_bytes, e));
+    TRY(packed_open(t->packed, t->model, be->name, packed, e));
+    TRY(tool_load(a, t, pool, be, t->packed ? &packed->kept : NULL, &m, &begun.file_bytes, e));
     begun.load_ms = (double)(now_us() - begun.from_us) / 1e3;
     enum errc rc = measure(a, t, m, be, &begun, e);
+    if (rc == ERR_OK)
+        rc = packed_keep(packed, m, e);
     infer_model_free(m);
     return rc;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tool_infer.c - one call of a model with arrays from files. */
 #include "workers/tool/tool_text.h"
+#include "workers/tool/packed.h"
 #include "core/data/npy.h"
 #include "core/json/encode.h"
 #include "core/wire/infer_wire.h"
@@ -135,8 +136,11 @@ enum errc tool_infer(struct arena *a, const struct tool_args *t, struct err *e)
 {
     CLEANUP(pool_freep) struct pool *pool = NULL;
     const struct backend *be;
+    CLEANUP(packed_closep) struct packed *packed = ARENA_NEW(a, struct packed);
     struct infer_model *m = NULL;
     size_t bytes;
+    if (t->prompt && t->packed)
+        return FAIL(e, INVALID, "--packed %.100s: a decoder's weights are not kept", t->packed);
     if (t->prompt) {
         CLEANUP(tool_unmap) struct tool_map file = { NULL, 0 };
         struct st_file st;
@@ -144,8 +148,11 @@ enum errc tool_infer(struct arena *a, const struct tool_args *t, struct err *e)
                                                      : FAIL(e, UNPROCESSABLE, "%.100s is no decoder: it takes --input", t->model);
     }
     TRY(tool_backend(t, &be, &pool, e));
-    TRY(tool_load(a, t, pool, be, &m, &bytes, e));
+    TRY(packed_open(t->packed, t->model, be->name, packed, e));
+    TRY(tool_load(a, t, pool, be, t->packed ? &packed->kept : NULL, &m, &bytes, e));
     enum errc rc = call(a, t, m, e);
+    if (rc == ERR_OK)
+        rc = packed_keep(packed, m, e);
     infer_model_free(m);
     return rc;
 }

@@ -119,12 +119,17 @@ static enum errc put_const(struct plan *p, int value, struct err *e)
     return ERR_OK;
 }
 
+void plan_drop_const(struct plan *p, int value)
+{
+    if (!p->is_lent[value])
+        p->be->free(p->ctx, p->consts[value]);
+    p->consts[value] = NULL;
+}
+
 static void drop_unread(struct plan *p, int value)
 {
-    if (!graph_uses(p->graph, value) && !p->graph->values[value].is_output) {
-        p->be->free(p->ctx, p->consts[value]);
-        p->consts[value] = NULL;
-    }
+    if (!graph_uses(p->graph, value) && !p->graph->values[value].is_output)
+        plan_drop_const(p, value);
 }
 
 static enum errc run_node(struct plan *p, struct node *n, struct err *e)
@@ -170,28 +175,63 @@ static bool is_slabs(const struct plan *p, const struct node *n)
            && p->be->pack_bytes(SLAB_ROWS, n->attr.k) == SLAB_ROWS * n->attr.k * sizeof(float);
 }
 
+/* `take` rows from row `at` on, to where they belong in the packed ones. */
+static enum errc pack_rows(struct plan *p, const struct node *n, char *data, struct buffer *packed, size_t at, size_t take,
+                           struct err *e)
+{
+    const size_t k = n->attr.k, row = k * sizeof(float);
+    struct mat w = mat_host(data, ELEM_F32, take, k);
+    struct mat out = mat_at(packed, p->be->pack_bytes(at, k), ELEM_U8, 1, p->be->pack_bytes(take, k));
+    struct tensor in_t = tensor_of(&w), out_t = tensor_of(&out);
+    const struct op_call call = { .in = { &in_t }, .out = { &out_t } };
+    pages_bring(data, take * row, false);
+    pages_bring(out.ptr, out.cols, true);
+    (*p->be->kernels)[OP_PACK][ELEM_F32](p->ctx, &call);
+    return p->be->sync(p->ctx, e);
+}
+
+/* What is kept of an earlier start, if it begins with the bytes that these weights have when they are packed. */
+static enum errc find_kept(struct plan *p, const struct node *n, char *data, size_t bytes, struct buffer **ret, struct err *e)
+{
+    const void *at = p->kept ? p->kept->find(p->kept->ctx, p->packed_count, bytes) : NULL;
+    size_t take = n->attr.n < SLAB_ROWS ? n->attr.n : SLAB_ROWS, some = p->be->pack_bytes(take, n->attr.k);
+    *ret = NULL;
+    if (!at || some > bytes)
+        return ERR_OK;
+    struct buffer *b = p->be->alloc(p->ctx, some);
+    if (!b)
+        return FAIL(e, LIMIT, "no memory for %zu bytes of weights", some);
+    enum errc rc = pack_rows(p, n, data, b, 0, take, e);
+    if (rc == ERR_OK && !memcmp(b->ptr, at, some)) {
+        *ret = ARENA_NEW(p->graph->arena, struct buffer);
+        **ret = (struct buffer){ .ptr = (void *)(uintptr_t)at, .size_bytes = bytes };
+    }
+    p->be->free(p->ctx, b);
+    return rc;
+}
+
 static enum errc pack_slabs(struct plan *p, struct node *n, struct err *e)
 {
     struct value *from = &p->graph->values[n->in[0]], *to = &p->graph->values[n->out[0]];
-    const size_t k = n->attr.k, row = k * sizeof(float);
+    const size_t row = n->attr.k * sizeof(float), bytes = shape_bytes(&to->shape, 1);
     size_t rows = (PAGES_SLAB / row + SLAB_ROWS - 1) / SLAB_ROWS * SLAB_ROWS;
-    struct buffer *b = p->consts[n->in[0]], *packed = p->be->alloc(p->ctx, shape_bytes(&to->shape, 1));
+    struct buffer *b = p->consts[n->in[0]], *packed;
+    char *all = (char *)(uintptr_t)(b ? b->ptr : from->data);
+    TRY(find_kept(p, n, all, bytes, &packed, e));
+    bool is_lent = packed != NULL;
+    packed = packed ? packed : p->be->alloc(p->ctx, bytes);
     if (!packed)
-        return FAIL(e, LIMIT, "no memory for a constant of %zu bytes", shape_bytes(&to->shape, 1));
+        return FAIL(e, LIMIT, "no memory for a constant of %zu bytes", bytes);
     p->consts[n->out[0]] = packed;
+    p->is_lent[n->out[0]] = is_lent;
+    p->packed[p->packed_count++] = n->out[0];
     to->region = REGION_CONST;
     rows = rows ? rows : SLAB_ROWS;
     for (size_t at = 0, take; at < n->attr.n; at += take) {
         take = n->attr.n - at < rows ? n->attr.n - at : rows;
-        char *data = (char *)(uintptr_t)(b ? b->ptr : from->data) + at * row;
-        struct mat w = mat_host(data, ELEM_F32, take, k);
-        struct mat out = mat_at(packed, p->be->pack_bytes(at, k), ELEM_U8, 1, p->be->pack_bytes(take, k));
-        struct tensor in_t = tensor_of(&w), out_t = tensor_of(&out);
-        const struct op_call call = { .in = { &in_t }, .out = { &out_t } };
-        pages_bring(data, take * row, false);
-        pages_bring(out.ptr, out.cols, true);
-        (*p->be->kernels)[OP_PACK][ELEM_F32](p->ctx, &call);
-        TRY(p->be->sync(p->ctx, e));
+        char *data = all + at * row;
+        if (!is_lent)
+            TRY(pack_rows(p, n, data, packed, at, take, e));
         if (b)
             pages_drop(data, take * row);
         else

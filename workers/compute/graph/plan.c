@@ -60,6 +60,8 @@ static enum errc make(struct plan *p, const struct plan_options *o, struct err *
     TRY(graph_check(g, e));
     TRY(check_ops(g, p->be, e));
     p->consts = ARENA_ARRAY(g->arena, struct buffer *, g->nodes_max * 4 + 64);
+    p->packed = ARENA_ARRAY(g->arena, int, g->nodes_max * 4 + 64);
+    p->is_lent = ARENA_ARRAY(g->arena, bool, g->nodes_max * 4 + 64);
     plan_fuse(g);
     plan_join(g, p->be);
     plan_fuse_rows(g, p->be);
@@ -77,9 +79,10 @@ enum errc plan_new(struct graph *g, const struct backend *be, struct backend_ctx
     ASSERT(o->max_rows >= 1);
     struct plan *p = calloc(1, sizeof *p);
     ASSERT(p);
-    *p = (struct plan){ .graph = g, .be = be, .ctx = ctx, .max_rows = o->max_rows, .data = o->data };
+    *p = (struct plan){ .graph = g, .be = be, .ctx = ctx, .max_rows = o->max_rows, .data = o->data, .kept = o->kept };
     enum errc rc = make(p, o, e);
     p->data = NULL;
+    p->kept = NULL;
     if (rc != ERR_OK) {
         plan_free(p);
         return rc;
@@ -93,9 +96,17 @@ void plan_free(struct plan *p)
     if (!p)
         return;
     for (int v = 0; p->consts && v < p->graph->value_count; v++)
-        p->be->free(p->ctx, p->consts[v]);
+        plan_drop_const(p, v);
     graph_free(p->graph);
     free(p);
+}
+
+size_t plan_packed(const struct plan *p, size_t i, const void **ret)
+{
+    if (i >= p->packed_count || !(p->be->properties & BE_HOST_MEMORY) || !p->consts[p->packed[i]])
+        return 0;
+    *ret = p->consts[p->packed[i]]->ptr;
+    return p->consts[p->packed[i]]->size_bytes;
 }
 
 size_t plan_bytes(const struct plan *p)
@@ -109,7 +120,7 @@ size_t plan_bytes(const struct plan *p)
 void plan_settle(const struct plan *p, const _Atomic bool *stop)
 {
     for (int v = 0; v < p->graph->value_count && p->be->properties & BE_HOST_MEMORY; v++)
-        if (p->consts[v] && p->consts[v]->size_bytes >= LARGE_FROM)
+        if (p->consts[v] && !p->is_lent[v] && p->consts[v]->size_bytes >= LARGE_FROM)
             pages_large(p->consts[v]->ptr, p->consts[v]->size_bytes, stop);
 }
 

@@ -123,7 +123,7 @@ static enum errc make_plan(struct infer_model *m, struct graph *g, struct err *e
         return ERR_OK;
     }
     TRY(plan_new(g, m->be, m->ctx, &(struct plan_options){ .max_rows = m->info.max_rows, .max_bytes = m->how.max_bytes,
-                                                              .data = m->how.data }, &m->plan, e));
+                                                              .data = m->how.data, .kept = m->how.kept }, &m->plan, e));
     for (size_t i = 0; i < m->info.sig.input_count; i++)
         m->in[i] = plan_find(m->plan, m->info.sig.inputs[i].name.ptr);
     for (size_t i = 0; i < m->info.sig.output_count; i++)
@@ -229,6 +229,11 @@ void infer_model_free(struct infer_model *m)
 const struct infer_info *infer_model_info(const struct infer_model *m)
 {
     return &m->info;
+}
+
+size_t infer_model_packed(const struct infer_model *m, size_t i, const void **ret)
+{
+    return m->plan ? plan_packed(m->plan, i, ret) : 0;
 }
 
 size_t infer_model_bytes(const struct infer_model *m)

@@ -24,6 +24,7 @@ enum { INFER_ROWS = 64 };           /* at most; where rows per second stop risin
 
 struct infer_model;
 struct infer_session;
+struct plan_kept;
 
 struct infer_info {
     struct model_sig sig;
@@ -53,6 +54,7 @@ struct infer_load {
     const struct read_once *data;
     size_t max_bytes;
     const struct infer_door *door;
+    const struct plan_kept *kept;       /* packed weights of an earlier start (graph/plan.h); NULL: none are kept */
 };
 enum errc infer_model_load_from(const struct backend *be, struct pool *pool, const void *bytes, size_t n,
                                 const struct infer_load *how, struct infer_model **ret, struct err *e);
@@ -63,6 +65,8 @@ enum errc infer_model_describe(const void *bytes, size_t n, struct infer_model *
 void infer_model_settle(const struct infer_model *m, const _Atomic bool *stop);
 void infer_model_free(struct infer_model *m);
 const struct infer_info *infer_model_info(const struct infer_model *m);
+/* The i-th of the packed weights that may be kept, and its bytes; 0: there are no more. */
+size_t infer_model_packed(const struct infer_model *m, size_t i, const void **ret);
 size_t infer_model_bytes(const struct infer_model *m);                  /* packed weights and the other constants */
 /* What numbers of a whole-numbered input must be below (and at least 0); 0: any. */
 size_t infer_index_limit(const struct infer_model *m, size_t input);
