@@ -47,6 +47,7 @@
 #include "scheduler/duty/engines.h"
 #include "scheduler/leader.h"
 #include "scheduler/engine/lease.h"
+#include "scheduler/engines/demand.h"
 #include "scheduler/engines/run.h"
 #include "scheduler/loop.h"
 #include "scheduler/engine/node.h"
@@ -107,7 +108,7 @@ static const struct stmt *const *const scheduler_lists[] = { residency_stmts, sn
     holders_stmts, ends_stmts, evict_stmts, grow_stmts, plan_check_stmts, plan_gang_stmts,
                                                              reaper_stmts,
                                                              budget_watch_stmts, queue_usage_stmts, dependencies_stmts,
-                                                                 reservations_stmts, engine_run_stmts,
+                                                                 reservations_stmts, engine_run_stmts, engine_demand_stmts,
                                                                  due_jobs_stmts, job_pages_stmts, arrays_stmts, job_submit_stmts,
                                                              tenant_reaper_stmts, node_scheduler_stmts,
                                                              lease_end_stmts, job_apply_stmts, key_rewrap_leader_stmts,

@@ -9,6 +9,7 @@
 #include "core/db/run_tx.h"
 #include "core/table/config.h"
 #include "core/table/metrics.h"
+#include "scheduler/engines/demand.h"
 #include "scheduler/engines/run.h"
 
 #include <errno.h>
@@ -298,6 +299,7 @@ static enum errc ask(struct turn *t, struct err *e)
 static enum errc read_all(struct work *w, struct turn *t, struct err *e)
 {
     struct slice rows = { 0 };
+    TRY(engine_demand_serve(w, t->g, &t->memory->after, e));
     TRY(engine_run_read(w, t->g, &rows, e));
     TRY(engine_run_drain(w, t->g, e));
     t->rows = rows.items;

@@ -7,7 +7,7 @@
 #include "scheduler/engines/script.h"
 #include "scheduler/jobs/job.h"
 
-enum { TOKEN_SLACK_MIN = 10, TOKEN_MOST_MIN = 10080, LIMIT_SLACK_S = 600, IDLE_MS = 30000, MIB = 1 << 20 };
+enum { TOKEN_SLACK_MIN = 10, TOKEN_MOST_MIN = 10080, IDLE_MS = 30000 };
 
 SCHEMA_OF(run_row, "A run",
     FIELD(run_row, run_id, 0), FIELD(run_row, tenant_id, 0), FIELD(run_row, job_id, 0), FIELD(run_row, state, 0),
@@ -15,12 +15,6 @@ SCHEMA_OF(run_row, "A run",
     FIELD(run_row, memory_bytes, 0), FIELD(run_row, minutes, 0), FIELD(run_row, tries, 0), FIELD(run_row, digest, 0),
     FIELD(run_row, external_id, 0), FIELD(run_row, external_state, 0), FIELD(run_row, says, 0), FIELD(run_row, sent_us, 0),
     FIELD(run_row, wait_us, 0), FIELD(run_row, job_waits, 0), FIELD(run_row, is_held, 0), FIELD(run_row, is_heard, 0));
-struct seat_row { int64_t seat; };
-SCHEMA_OF(seat_row, "A free place", FIELD(seat_row, seat, 0));
-struct demand { struct uuid tenant_id, job_id; int64_t slots, gpus, cpu_milli, memory_bytes, max_runtime_s, nodes; };
-SCHEMA_OF(demand, "A job that wants machines",
-    FIELD(demand, tenant_id, 0), FIELD(demand, job_id, 0), FIELD(demand, slots, 0), FIELD(demand, gpus, 0),
-    FIELD(demand, cpu_milli, 0), FIELD(demand, memory_bytes, 0), FIELD(demand, max_runtime_s, 0), FIELD(demand, nodes, 0));
 struct tried { int64_t tries; };
 SCHEMA_OF(tried, "How often", FIELD(tried, tries, 0));
 struct ended_row { struct uuid run_id; };
@@ -29,9 +23,6 @@ SCHEMA_OF(ended_row, "A run that ended", FIELD(ended_row, run_id, 0));
 #define US(t) "coalesce((extract(epoch FROM " t ") * 1000000)::bigint, 0)"
 /* Of run r and engine g. */
 #define OF_RUN "n.zone = g.zone AND n.pool = g.pool AND n.name IN (SELECT g.name || '-' || s FROM unnest(r.seats) s)"
-#define HAS_LEASE "EXISTS (SELECT FROM machine_hold h WHERE h.node_id = n.node_id)"
-#define IS_HEARD "(n.state IN ('READY', 'DRAINING') AND n.last_seen_at > clock_timestamp() - interval '30 seconds')"
-
 static const struct stmt engines = { .name = "run_engines", .params = "i", .row = &engine_schema, .card = CARD_MANY, .sql =
     "SELECT " ROW_COLUMNS FROM_ENGINES "g.enabled OR g.runs > 0 ORDER BY engine_id LIMIT $1" };
 static const struct stmt open = { .name = "run_open", .params = "ui", .row = &run_row_schema, .card = CARD_MANY, .sql =
@@ -39,51 +30,14 @@ static const struct stmt open = { .name = "run_open", .params = "ui", .row = &ru
     "       r.cpus, r.gpus, r.memory_bytes, r.minutes, r.tries, r.digest, r.external_id, r.external_state, r.says,\n"
     "       " US("r.sent_at") " AS sent_us, " US("r.wait_until") " AS wait_us,\n"
     "       EXISTS (SELECT FROM job j WHERE j.tenant_id = r.for_tenant AND j.job_id = r.for_job AND j.queued) AS job_waits,\n"
-    "       EXISTS (SELECT FROM node n WHERE " OF_RUN " AND " HAS_LEASE ") AS is_held,\n"
-    "       EXISTS (SELECT FROM node n WHERE " OF_RUN " AND " IS_HEARD ") AS is_heard\n"
+    "       EXISTS (SELECT FROM node n WHERE " OF_RUN " AND " RUN_MACHINE_HELD ") AS is_held,\n"
+    "       EXISTS (SELECT FROM node n WHERE " OF_RUN " AND " RUN_MACHINE_HEARD ") AS is_heard\n"
     "  FROM engine_run r JOIN engine g ON g.engine_id = r.engine_id\n"
     " WHERE r.engine_id = $1 AND r.state <> 'ENDED' ORDER BY r.run_id LIMIT $2" };
-/* Who reads which places are free holds the engine until what it wrote is committed: of two that believe they lead one waits, and
- * then reads what the other wrote. */
-static const struct stmt hold = { .name = "run_hold", .params = "u", .card = CARD_NONE, .sql =
-    "SELECT FROM engine WHERE engine_id = $1 FOR NO KEY UPDATE" };
-/* A place whose machine still works, left behind by a run that ended, is not free. */
-static const struct stmt seats = { .name = "run_seats", .params = "ui", .row = &seat_row_schema, .card = CARD_MANY, .sql =
-    "SELECT s AS seat FROM engine g, generate_series(1, g.machines) s\n"
-    " WHERE g.engine_id = $1 AND g.enabled\n"
-    "   AND NOT EXISTS (SELECT FROM engine_run r\n"
-    "                    WHERE r.engine_id = g.engine_id AND r.state <> 'ENDED' AND s = ANY (r.seats))\n"
-    "   AND NOT EXISTS (SELECT FROM node n WHERE n.zone = g.zone AND n.pool = g.pool AND n.name = g.name || '-' || s\n"
-    "                      AND (" IS_HEARD " OR " HAS_LEASE "))\n"
-    " ORDER BY s LIMIT $2" };
-/* Tenants in turns, each by its jobs' age; one that has runs open already comes as much later. After runs that ended and left the
- * job waiting there is a pause that grows. */
-static const struct stmt wanted = { .name = "run_wanted", .params = "ui", .row = &demand_schema, .card = CARD_MANY, .sql =
-    "SELECT x.tenant_id, x.job_id, x.slots, x.gpus, x.cpu_milli, x.memory_bytes, x.max_runtime_s, x.nodes\n"
-    "  FROM engine g CROSS JOIN LATERAL (SELECT DISTINCT q.tenant_id FROM job q\n"
-    "         WHERE q.queued AND q.pool = g.pool AND q.pool <> 'default') t CROSS JOIN LATERAL (\n"
-    "    SELECT j.*, row_number() OVER (ORDER BY j.job_id) + (SELECT count(*) FROM engine_run r WHERE r.engine_id = g.engine_id\n"
-    "             AND r.for_tenant = t.tenant_id AND r.state <> 'ENDED') AS turn\n"
-    "      FROM job j WHERE j.queued AND j.pool = g.pool AND j.pool <> 'default' AND j.tenant_id = t.tenant_id\n"
-    "       AND j.not_before IS NULL AND (j.zone IS NULL OR j.zone = g.zone) AND NOT job_stays(j.kind)\n"
-    "       AND j.reason IN ('Resources', 'NoMatchingFlavor', 'ZoneUnavailable', 'Engine')\n"
-    "       AND j.max_runtime_s <= g.longest_seconds AND j.nodes <= g.machines\n"
-    "       AND NOT EXISTS (SELECT FROM engine_run r\n"
-    "                        WHERE r.for_tenant = j.tenant_id AND r.for_job = j.job_id AND r.state <> 'ENDED')\n"
-    "       AND clock_timestamp() > coalesce((\n"
-    "             SELECT max(r.ended_at) + least(power(2, count(*)), 300) * interval '1 second' FROM engine_run r\n"
-    "              WHERE r.for_tenant = j.tenant_id AND r.for_job = j.job_id AND r.state = 'ENDED'\n"
-    "                AND r.ended_at > clock_timestamp() - interval '1 hour'), '-infinity')\n"
-    "       AND residency_zone_ok(j.tenant_id, j.data_class, g.zone)\n"
-    "     ORDER BY j.job_id LIMIT $2) x\n"
-    " WHERE g.engine_id = $1 AND g.enabled ORDER BY x.turn, x.job_id LIMIT $2" };
-static const struct stmt insert = { .name = "run_insert", .params = "uuuuIiiiii", .card = CARD_NONE, .sql =
-    "INSERT INTO engine_run (run_id, engine_id, for_tenant, for_job, seats, slots, cpus, gpus, memory_bytes, minutes)\n"
-    "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (for_tenant, for_job) WHERE state <> 'ENDED' DO NOTHING" };
 static const struct stmt drain = { .name = "run_drain", .params = "u", .card = CARD_NONE, .sql =
     "UPDATE node n SET state = 'DRAINING', is_drained = true, reason = 'lent for one lease'\n"
     "  FROM engine_run r JOIN engine g ON g.engine_id = r.engine_id\n"
-    " WHERE r.engine_id = $1 AND r.state <> 'ENDED' AND n.state = 'READY' AND " OF_RUN " AND " HAS_LEASE };
+    " WHERE r.engine_id = $1 AND r.state <> 'ENDED' AND n.state = 'READY' AND " OF_RUN " AND " RUN_MACHINE_HELD };
 static const struct stmt count_up = { .name = "run_count_up", .params = "uis", .row = &tried_schema, .card = CARD_MAYBE, .sql =
     "UPDATE engine_run SET state = 'SENT', tries = tries + 1, sent_at = clock_timestamp(), external_id = '',\n"
     "       external_state = '', says = '', digest = $3\n"
@@ -134,43 +88,16 @@ static const struct stmt purge_certs = { .name = "run_purge_certs", .params = ""
     " WHERE c.identity LIKE 'spiffe://' || g.zone || '/worker/' || g.pool || '/%'\n"
     "   AND c.not_after < clock_timestamp() - interval '7 days'" };
 
-const struct stmt *const engine_run_stmts[] = {
-    &engines, &open, &hold, &seats, &wanted, &insert, &drain, &count_up, &withdraw, &token, &free_names, &tell, &back, &end,
-    &gone, &reasons, &unreason, &health, &ended, &purge, &purge_tokens, &purge_certs, NULL };
+const struct stmt *const engine_run_stmts[] = { &engines, &open, &drain, &count_up, &withdraw, &token,
+    &free_names, &tell, &back, &end, &gone, &reasons, &unreason, &health, &ended, &purge, &purge_tokens, &purge_certs, NULL };
 
 enum errc engine_run_engines(struct work *w, struct slice *ret, struct err *e)
 {
     return db_many(w->tx, &engines, ARGS(A_I64(ENGINES_MAX)), ret, ENGINES_MAX, e);
 }
 
-static int64_t round_up(int64_t n, int64_t by)
-{
-    return (n + by - 1) / by;
-}
-
-static void write_run(struct work *w, const struct engine *g, const struct demand *d, const struct seat_row *free)
-{
-    const int64_t cpus = round_up(d->cpu_milli, 1000);
-    db_queue(w->tx, &insert, ARGS(A_UUID(uuid_v7(w->now_us)), A_UUID(g->engine_id), A_UUID(d->tenant_id), A_UUID(d->job_id),
-             A_I64S_OF(free, (size_t)d->nodes, seat), A_I64(d->slots), A_I64(cpus > d->slots ? cpus : d->slots), A_I64(d->gpus),
-             A_I64(d->memory_bytes), A_I64(round_up(d->max_runtime_s + LIMIT_SLACK_S, 60))), false);
-}
-
 enum errc engine_run_read(struct work *w, const struct engine *g, struct slice *ret, struct err *e)
 {
-    struct slice free = { 0 }, jobs = { 0 };
-    db_queue(w->tx, &hold, ARGS(A_UUID(g->engine_id)), false);
-    TRY(db_many(w->tx, &seats, ARGS(A_UUID(g->engine_id), A_I64(ENGINE_RUNS_MAX)), &free, ENGINE_RUNS_MAX, e));
-    if (free.n)
-        TRY(db_many(w->tx, &wanted, ARGS(A_UUID(g->engine_id), A_I64(ENGINE_NEW_MAX)), &jobs, ENGINE_NEW_MAX, e));
-    const struct demand *d = jobs.items;
-    const struct seat_row *s = free.items;
-    for (size_t i = 0, k = 0; i < jobs.n; i++) {
-        if (k + (size_t)d[i].nodes > free.n || d[i].nodes > ENGINE_MACHINES)
-            continue;
-        write_run(w, g, &d[i], s + k);
-        k += (size_t)d[i].nodes;
-    }
     return db_many(w->tx, &open, ARGS(A_UUID(g->engine_id), A_I64(ENGINE_RUNS_MAX)), ret, ENGINE_RUNS_MAX, e);
 }
 

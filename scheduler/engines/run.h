@@ -2,8 +2,8 @@
 /* run.h - rows of runs, as the leader reads and writes them. Each function belongs in a transaction of the scheduler's role; none
  * speaks to an engine.
  *
- * Calling order in a turn: engine_run_read -> (engine_run_begin -> the call -> engine_run_tell | engine_run_back)* ->
- * engine_run_tell* | engine_run_end*.
+ * Calling order in a turn: engine_demand_serve (demand.h) -> engine_run_read ->
+ * (engine_run_begin -> the call -> engine_run_tell | engine_run_back)* -> engine_run_tell* | engine_run_end*.
  * Invariants: at most one open run for a job, one of an engine for a machine's name; a submission is counted, and the tokens of
  * its machines made, before it is sent, and only by who saw the number before it: of two that believe they lead one goes on.
  * Memory: w->arena. Errors: CONFLICT (engine_run_begin: somebody else went on with the run), those of the transaction. */
@@ -12,7 +12,11 @@
 #include "scheduler/engines/judge.h"
 #include "scheduler/engines/record.h"
 
-enum { ENGINE_RUNS_MAX = 1000, ENGINE_NEW_MAX = 32 };
+enum { ENGINE_RUNS_MAX = 1000 };
+
+/* Of a row n of node. */
+#define RUN_MACHINE_HELD "EXISTS (SELECT FROM machine_hold h WHERE h.node_id = n.node_id)"
+#define RUN_MACHINE_HEARD "(n.state IN ('READY', 'DRAINING') AND n.last_seen_at > clock_timestamp() - interval '30 seconds')"
 
 struct run_row {
     struct uuid run_id, tenant_id, job_id;
@@ -25,8 +29,7 @@ struct run_row {
 
 /* Engines that the leader looks after: enabled, or with open runs. struct engine. */
 enum errc engine_run_engines(struct work *w, struct slice *ret, struct err *e) MUST_CHECK;
-/* First writes runs for jobs that wait and can be had machines for; then ret: struct run_row of all that are open. The engine is
- * held by the transaction, so that no place is given twice. */
+/* ret: struct run_row of all that are open. */
 enum errc engine_run_read(struct work *w, const struct engine *g, struct slice *ret, struct err *e) MUST_CHECK;
 /* Machines of the engine with a lease take no second one. */
 enum errc engine_run_drain(struct work *w, const struct engine *g, struct err *e) MUST_CHECK;

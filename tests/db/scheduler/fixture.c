@@ -27,6 +27,7 @@
 #include "scheduler/duty/queue_usage.h"
 #include "scheduler/duty/reservations.h"
 #include "scheduler/engine/reservation.h"
+#include "scheduler/engines/demand.h"
 #include "scheduler/engines/run.h"
 #include "tenants/home/zone.h"
 #include "scheduler/jobs/job_queue.h"
@@ -125,7 +126,7 @@ void fixture_open_wide(struct fixture *f, int connections)
                                                              rules_stmts,
                                                              plan_apply_stmts, holders_stmts, ends_stmts, evict_stmts,
                                                              grow_stmts,
-                                                             reservations_stmts, engine_run_stmts,
+                                                             reservations_stmts, engine_run_stmts, engine_demand_stmts,
                                                              plan_check_stmts, plan_gang_stmts, reaper_stmts, budget_watch_stmts,
                                                              queue_usage_stmts, due_jobs_stmts, dependencies_stmts,
                                                              arrays_stmts, job_submit_stmts,

@@ -2,6 +2,7 @@
 /* engine_kit.h - an engine in the database, as an operator makes one, and transactions of who reads and writes it. */
 #pragma once
 #include "tests/db/scheduler/fixture.h"
+#include "scheduler/engines/demand.h"
 #include "scheduler/engines/run.h"
 #include "tenants/access/principal.h"
 
@@ -47,4 +48,32 @@ static inline void kit_jobs(struct fixture *f, struct uuid tenant, size_t n, con
     assert_int_equal(submit(f, tenant, n, 2, 20, ids), n);
     uuid_text(tenant, text);
     fixture_exec(f, "UPDATE job SET pool = '%s' WHERE tenant_id = '%s' AND queued", pool, text);
+}
+
+/* As the leader reads it. What names it outlives the arena. */
+static inline struct engine kit_engine_of(struct work *w, struct uuid id)
+{
+    static char texts[3][64];
+    struct slice rows = { 0 };
+    OK(engine_run_engines(w, &rows, e));
+    for (size_t i = 0; i < rows.n; i++) {
+        struct engine g = ((struct engine *)rows.items)[i];
+        struct str *const names[3] = { &g.name, &g.pool, &g.zone };
+        if (!uuid_eq(g.engine_id, id))
+            continue;
+        for (size_t k = 0; k < 3; k++) {
+            snprintf(texts[k], sizeof texts[k], "%.*s", STR_ARG(*names[k]));
+            *names[k] = str_c(texts[k]);
+        }
+        return g;
+    }
+    fail_msg("the engine is not looked after");
+    return (struct engine){ 0 };
+}
+
+static inline void kit_read(struct work *w, const struct engine *g, struct slice *rows)
+{
+    struct uuid after = UUID_NIL;
+    OK(engine_demand_serve(w, g, &after, e));
+    OK(engine_run_read(w, g, rows, e));
 }

@@ -11,17 +11,6 @@ FIXTURE_GROUP(NOTHING_MORE, NOTHING_MORE)
 
 static struct engine g;
 
-static struct engine engine_of(struct work *w, struct uuid id)
-{
-    struct slice rows = { 0 };
-    OK(engine_run_engines(w, &rows, e));
-    for (size_t i = 0; i < rows.n; i++)
-        if (uuid_eq(((struct engine *)rows.items)[i].engine_id, id))
-            return ((struct engine *)rows.items)[i];
-    fail_msg("the engine is not looked after");
-    return (struct engine){ 0 };
-}
-
 static void who_waits_gets_a_run_in_turns_and_within_its_places(void **state)
 {
     (void)state;
@@ -31,8 +20,8 @@ static void who_waits_gets_a_run_in_turns_and_within_its_places(void **state)
     kit_jobs(&f, f.tenant_b, 2, "turns", b);
     const struct uuid id = kit_engine(&f, "turns", 4);
     struct work w = kit_begin(&f.scheduler, SCOPE_SYSTEM);
-    g = engine_of(&w, id);
-    OK(engine_run_read(&w, &g, &rows, e));
+    g = kit_engine_of(&w, id);
+    kit_read(&w, &g, &rows);
     assert_int_equal(rows.n, 4);
     const struct run_row *r = rows.items;
     size_t of_b = 0;
@@ -41,20 +30,20 @@ static void who_waits_gets_a_run_in_turns_and_within_its_places(void **state)
         assert_true(r[i].job_waits && !r[i].is_held && str_eq_c(r[i].state, "WANTED") && r[i].slots == 2 && r[i].cpus == 2);
     }
     assert_int_equal(of_b, 2);                          /* six of another's do not stand before them */
-    OK(engine_run_read(&w, &g, &rows, e));
+    kit_read(&w, &g, &rows);
     assert_int_equal(rows.n, 4);                        /* one for each job, and no place is free */
     kit_end(&w);
     assert_int_equal(fixture_count(&f, "SELECT count(DISTINCT s) FROM engine_run, unnest(seats) s"), 4);
     fixture_exec(&f, "UPDATE engine SET enabled = false");
     fixture_exec(&f, "UPDATE engine_run SET state = 'ENDED', ended_at = now() - interval '1 hour'");
     w = kit_begin(&f.scheduler, SCOPE_SYSTEM);
-    OK(engine_run_read(&w, &g, &rows, e));
+    kit_read(&w, &g, &rows);
     assert_int_equal(rows.n, 0);                        /* switched off */
     kit_end(&w);
     fixture_exec(&f, "UPDATE job SET max_runtime_s = 90000");
     fixture_exec(&f, "UPDATE engine SET enabled = true");
     w = kit_begin(&f.scheduler, SCOPE_SYSTEM);
-    OK(engine_run_read(&w, &g, &rows, e));
+    kit_read(&w, &g, &rows);
     assert_int_equal(rows.n, 0);                        /* longer than it lends */
     kit_end(&w);
     fixture_exec(&f, "DELETE FROM engine_run");
@@ -72,8 +61,8 @@ static void a_try_has_tokens_of_its_own_and_one_who_began_it(void **state)
     kit_jobs(&f, f.tenant_a, 1, "try", &job);
     const struct uuid id = kit_engine(&f, "try", 1);
     struct work w = kit_begin(&f.scheduler, SCOPE_SYSTEM);
-    g = engine_of(&w, id);
-    OK(engine_run_read(&w, &g, &rows, e));
+    g = kit_engine_of(&w, id);
+    kit_read(&w, &g, &rows);
     assert_int_equal(rows.n, 1);
     struct run_row r = *(struct run_row *)rows.items, other = r;
     OK(engine_run_begin(&w, &g, &r, &ask, e));
@@ -101,12 +90,12 @@ static void a_try_has_tokens_of_its_own_and_one_who_began_it(void **state)
     assert_int_equal(fixture_count(&f, "SELECT count(*) FROM join_token WHERE revoked_at IS NULL"), 0);
     assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job WHERE reason = 'Resources' AND message = ''"), 1);
     w = kit_begin(&f.scheduler, SCOPE_SYSTEM);
-    OK(engine_run_read(&w, &g, &rows, e));
+    kit_read(&w, &g, &rows);
     assert_int_equal(rows.n, 0);                        /* a pause before the next one */
     kit_end(&w);
     fixture_exec(&f, "UPDATE engine_run SET ended_at = ended_at - interval '1 minute'");
     w = kit_begin(&f.scheduler, SCOPE_SYSTEM);
-    OK(engine_run_read(&w, &g, &rows, e));
+    kit_read(&w, &g, &rows);
     assert_int_equal(rows.n, 1);
     OK(engine_run_purge(&w, e));
     kit_end(&w);
@@ -117,7 +106,7 @@ static void *read_late(void *arg)
     _Atomic bool *is_read = arg;
     struct slice rows = { 0 };
     struct work w = kit_begin(&f.scheduler, SCOPE_SYSTEM);
-    OK(engine_run_read(&w, &g, &rows, e));
+    kit_read(&w, &g, &rows);
     kit_end(&w);
     *is_read = true;
     return NULL;
@@ -134,8 +123,8 @@ static void of_two_that_believe_they_lead_one_gives_the_place(void **state)
     kit_jobs(&f, f.tenant_a, 1, "both", &job[0]);
     const struct uuid id = kit_engine(&f, "both", 1);
     struct work w = kit_begin(&f.scheduler, SCOPE_SYSTEM);
-    g = engine_of(&w, id);
-    OK(engine_run_read(&w, &g, &rows, e));
+    g = kit_engine_of(&w, id);
+    kit_read(&w, &g, &rows);
     assert_int_equal(rows.n, 1);
     fixture_exec(&f, "UPDATE job SET state = 'HELD', queued = false, version = version + 1");
     kit_jobs(&f, f.tenant_b, 1, "both", &job[1]);

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_demand.c - who gets an engine's places: one behind thousands that cannot be served is come to, a turn reads a bounded
+ * number of rows however many wait, and a job on two machines that has waited long has free ones kept, as those behind it say. */
+#include "engine_kit.h"
+#include "core/db/stmt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+FIXTURE_GROUP(NOTHING_MORE, NOTHING_MORE)
+
+enum { MANY = DEMAND_LOOK + 500 };
+
+static struct engine g;
+
+static void engine_up(const char *name, int64_t machines)
+{
+    const struct uuid id = kit_engine(&f, name, machines);
+    struct work w = kit_begin(&f.scheduler, SCOPE_SYSTEM);
+    g = kit_engine_of(&w, id);
+    kit_end(&w);
+}
+
+/* A turn of its own; how many runs are open after it. */
+static int64_t serve(struct uuid *after)
+{
+    struct work w = kit_begin(&f.scheduler, SCOPE_SYSTEM);
+    OK(engine_demand_serve(&w, &g, after, e));
+    kit_end(&w);
+    return fixture_count(&f, "SELECT count(*) FROM engine_run WHERE state <> 'ENDED'");
+}
+
+static void forget(void)
+{
+    fixture_exec(&f, "DELETE FROM engine_run");
+    fixture_exec(&f, "DELETE FROM engine");
+    fixture_forget_jobs(&f);
+}
+
+/* Rows of jobs that one statement of a turn reads, however many wait. */
+static void reads_few(void)
+{
+    const char *sql = NULL;
+    for (size_t i = 0; engine_demand_stmts[i]; i++)
+        if (strcmp(engine_demand_stmts[i]->name, "demand_wanted") == 0)
+            sql = engine_demand_stmts[i]->sql;
+    assert_non_null(sql);
+    fixture_exec(&f, "DO $do$ DECLARE reads bigint; BEGIN"
+                     " EXECUTE $q$%s$q$ USING 'many', '%08d-0000-0000-0000-000000000000'::uuid, %d::bigint, %d::bigint,"
+                     "   (SELECT engine_id FROM engine), 'ae-dxb-1', 86400::bigint, 2::bigint, 32::bigint;"
+                     " SELECT coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) INTO reads FROM pg_stat_xact_user_tables"
+                     "  WHERE relid = 'job'::regclass;"
+                     " IF reads < 8 OR reads > %d THEN RAISE EXCEPTION '%% rows read', reads; END IF; END $do$",
+                 sql, 0, DEMAND_LOOK, DEMAND_LEAST, DEMAND_LOOK + 16);
+}
+
+static void one_behind_many_is_come_to_and_a_turn_reads_few(void **state)
+{
+    (void)state;
+    struct uuid *ids = calloc(MANY, sizeof *ids), last, after = UUID_NIL;
+    kit_jobs(&f, f.tenant_a, MANY, "many", ids);
+    fixture_exec(&f, "UPDATE job SET max_runtime_s = 90000");       /* longer than it lends */
+    kit_jobs(&f, f.tenant_a, 1, "many", &last);
+    fixture_exec(&f, "ANALYZE job");
+    engine_up("many", 2);
+    int turns = 0;
+    while (serve(&after) == 0 && turns++ < 10)
+        ;
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM engine_run"), 1);
+    assert_true(turns <= 1);
+    reads_few();
+    free(ids);
+    forget();
+}
+
+static void free_machines_are_kept_for_a_gang_and_it_is_said(void **state)
+{
+    (void)state;
+    struct uuid small[3], gang, of_b, after = UUID_NIL;
+    char text[UUID_TEXT];
+    kit_jobs(&f, f.tenant_b, 1, "kept", &gang);
+    uuid_text(gang, text);
+    fixture_exec(&f, "UPDATE job SET nodes = 2 WHERE job_id = '%s'", text);
+    engine_up("kept", 1);
+    fixture_exec(&f, "UPDATE job SET submitted_at = now() - interval '10 minutes'");
+    kit_jobs(&f, f.tenant_a, 3, "kept", small);
+    assert_int_equal(serve(&after), 1);                             /* one machine: it can never have two */
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM engine_run WHERE cardinality(seats) = 1"), 1);
+    fixture_exec(&f, "UPDATE engine SET machines = 2");
+    g.machines = 2;
+    assert_int_equal(serve(&after), 1);                             /* the second one is kept */
+#define SAYS "SELECT count(*) FROM job WHERE reason = 'Engine' AND message LIKE 'Engine kept keeps its free machines until __:__"
+    assert_int_equal(fixture_count(&f, SAYS " UTC at most for it; 1 of 2 are free' AND nodes = 2"), 1);
+    assert_int_equal(fixture_count(&f, SAYS " UTC at most for a job on several%%'"), 2);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job WHERE message LIKE '%%%s%%'", text), 0);
+    fixture_exec(&f, "UPDATE job SET submitted_at = now() - interval '75 minutes' WHERE nodes = 2");
+    assert_int_equal(serve(&after), 2);                             /* its time is over: another's small one goes */
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job WHERE message LIKE '%%keeps its free%%'"), 1);
+    fixture_exec(&f, "UPDATE engine_run SET state = 'ENDED', ended_at = now() - interval '2 hours'");
+    fixture_exec(&f, "UPDATE job SET submitted_at = now() - interval '10 minutes' WHERE nodes = 2");
+    kit_jobs(&f, f.tenant_b, 1, "kept", &of_b);
+    assert_int_equal(serve(&after), 1);                             /* both are free, and all of them are its */
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM engine_run WHERE state <> 'ENDED' AND cardinality(seats) = 2"), 1);
+    forget();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_behind_many_is_come_to_and_a_turn_reads_few),
+        cmocka_unit_test(free_machines_are_kept_for_a_gang_and_it_is_said),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
