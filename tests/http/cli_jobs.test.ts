@@ -114,6 +114,18 @@ test('job submit --retry says which failures are tried again', async () => {
   expect([wrong.code === 0, wrong.err]).toEqual([false, expect.stringContaining('at /retry/on/0')]);
 });
 
+test('job submit --nodes takes a number or a range', async () => {
+  const wide = 'job submit wide --dataset digits --accumulate 4 --pool no-machines --force-queue';
+  for (const [nodes, least, most] of [['2', 2, 2], ['1-4', 1, 4]] as const) {
+    const said = await falaj(...wide.split(' '), '--nodes', nodes, '-o', 'json');
+    expect(said.code, said.err).toBe(0);
+    expect(JSON.parse(said.out)).toMatchObject({ nodes: least, nodes_max: most });
+  }
+  expect((await falaj(...wide.split(' '), '--nodes', '1-x')).code).toBe(2);
+  const wrong = await falaj(...wide.split(' '), '--nodes', '4-2');
+  expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('min (4) is above max (2)')]);
+});
+
 test('job submit has a flag for every member of a spec, and refuses those of another kind', async () => {
   const said = await falaj('job', 'submit', 'flags', '--kind', 'noop', '--sleep-ms', '1', '--pool', 'no-machines', '-o', 'json');
   expect(said.code, said.err).toBe(0);
