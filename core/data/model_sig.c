@@ -56,7 +56,7 @@ static enum errc read_list(struct json_scan *s, struct arena *a, const char *key
 
 enum errc model_sig_parse(struct arena *a, struct str json, struct model_sig *ret, struct err *e)
 {
-    struct json_scan s = { json.ptr, json.ptr + json.len, NULL };
+    struct json_scan s = { json.ptr, json.len ? json.ptr + json.len : json.ptr, NULL };
     if (json.len == 0 || json.len > SIG_JSON_MAX || !json_scan_take(&s, '{'))
         return FAIL(e, BAD_DATA, "there is no signature, or it is no JSON of at most %d bytes", SIG_JSON_MAX);
     TRY(read_list(&s, a, "inputs", ret->inputs, &ret->input_count, e));

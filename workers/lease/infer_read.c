@@ -281,7 +281,7 @@ enum errc infer_read(struct infer_call *c, struct str header_length, struct str 
         if (!str_to_i64(header_length, 0, (int64_t)body.len, &length))
             return BAD("Inference-Header-Content-Length is no number of bytes within the body's %zu", body.len);
         json = str_n(body.ptr, (size_t)length);
-        rest = str_n(body.ptr + length, body.len - (size_t)length);
+        rest = length ? str_n(body.ptr + length, body.len - (size_t)length) : body;
     }
     TRY(jval_parse(c->arena, json, 0, &doc, e));
     const struct jval *inputs = jval_get(doc, "inputs");

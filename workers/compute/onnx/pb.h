@@ -27,7 +27,7 @@ struct pb_field {
 static inline struct pb pb_of(struct str s)
 {
     const unsigned char *p = (const unsigned char *)s.ptr;
-    return (struct pb){ p, p + s.len, NULL };
+    return (struct pb){ p, s.len ? p + s.len : p, NULL };
 }
 
 static inline bool pb_fail(struct pb *p, const char *why)
