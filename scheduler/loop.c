@@ -12,7 +12,6 @@
 #include "core/table/config.h"
 #include "core/table/metrics.h"
 #include "scheduler/duty/arrays.h"
-#include "scheduler/duty/budget_watch.h"
 #include "scheduler/duty/dependencies.h"
 #include "scheduler/duty/due_jobs.h"
 #include "scheduler/duty/job_pages.h"
@@ -26,14 +25,13 @@
 #include "scheduler/duty/reaper.h"
 #include "scheduler/duty/reservations.h"
 #include "scheduler/round.h"
-#include "scheduler/duty/tenant_reaper.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 enum { ARENA_MAX = 512 << 20, FULL_US = 1000000, REAP_US = 1000000, DEPEND_US = 200000, DEPEND_PART = 10, TIDY_US = 30000000,
-       PURGE_US = 60000000, REAP_LIMIT = 2000, PURGE_LIMIT = 10000, CONFLICT_PAUSE_US = 20000, BUDGET_LIMIT = 1000,
+       PURGE_US = 60000000, PURGE_LIMIT = 10000, CONFLICT_PAUSE_US = 20000, LOAD_US = 1000000,
        NOTE_US = 2000000, PAGES_US = 30000000, PAGES_AGAIN_US = 250000, PAGES_LIMIT = 8, LEVELS_US = 10000000, GROW_US = 5000000,
        DUTIES = 14 };
 
@@ -51,31 +49,6 @@ struct loop {
     _Atomic bool is_leading;
     int64_t full_us, note_us, grow_us, due_us[DUTIES];
 };
-
-enum errc loop_reap_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
-{
-    struct reaper_result r;
-    struct work w = loop_work(app, a);
-    *ret_more = false;
-    TRY(RUN_SYSTEM(&w, app->pool, 0, reaper_pass(&w, REAP_LIMIT, &r, e), e));
-    if (r.lost_nodes || r.njobs)
-        log_event(LOG_INFO, "reaper.pass", "lost_nodes", LOG_I(r.lost_nodes), "expired", LOG_I(r.expired), "requeued", LOG_I(r.requeued),
-                  "failed", LOG_I(r.failed), "cancelled", LOG_I(r.cancelled), NULL);
-    *ret_more = r.njobs >= REAP_LIMIT;
-    return ERR_OK;
-}
-
-enum errc loop_budget_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
-{
-    struct budget_watch_result r;
-    struct work w = loop_work(app, a);
-    *ret_more = false;
-    TRY(RUN_SYSTEM(&w, app->pool, 0, budget_watch_pass(&w, BUDGET_LIMIT, &r, e), e));
-    if (r.told || r.held || r.released)
-        log_event(LOG_INFO, "budget.pass", "told", LOG_I(r.told), "held", LOG_I(r.held), "released", LOG_I(r.released), NULL);
-    *ret_more = r.held >= BUDGET_LIMIT || r.released > 0;
-    return ERR_OK;
-}
 
 static enum errc due_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
 {
@@ -186,19 +159,6 @@ static enum errc note_once(const struct app *app, struct arena *a, int64_t plan_
     return RUN_SYSTEM(&w, app->pool, 0, round_note(&w, plan_us, e), e);
 }
 
-enum errc loop_end_tenants_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
-{
-    struct tenant_reaped r;
-    struct work w = loop_work(app, a);
-    *ret_more = false;
-    TRY(RUN_SYSTEM(&w, app->pool, 0, tenant_reaper_pass(&w, REAP_LIMIT, &r, e), e));
-    if (r.cancelled || r.removed || r.ended)
-        log_event(LOG_INFO, "tenants.ended", "cancelled_jobs", LOG_I(r.cancelled), "removed_rows", LOG_I(r.removed), "ended", LOG_I(r.ended),
-                  NULL);
-    *ret_more = r.removed > 0 || r.cancelled >= REAP_LIMIT;
-    return ERR_OK;
-}
-
 static bool is_due(int64_t *next_us, int64_t now_us, int64_t every_us)
 {
     if (now_us < *next_us)
@@ -216,6 +176,32 @@ static bool report(enum errc rc, const struct err *e, const char *event)
     return rc == ERR_OK;
 }
 
+/* The lock is held. */
+static bool has_news(const struct loop *l)
+{
+    return l->is_woken || (l->is_submitted && !l->is_full);
+}
+
+struct loading { struct loop *l; int64_t until_us; };
+
+/* A plan comes before the next part where somebody waits for one, or none was made for a while. */
+static bool wants_a_plan(void *ctx)
+{
+    struct loading *x = ctx;
+    pthread_mutex_lock(&x->l->lock);
+    const bool is_wanted = has_news(x->l) || x->l->is_stopping;
+    pthread_mutex_unlock(&x->l->lock);
+    return is_wanted || clock_mono_us(&clock_system) >= x->until_us || (x->l->leader && !leader_check(x->l->leader));
+}
+
+static bool load_round(struct loop *l, bool *ret_more)
+{
+    struct err e = { 0 };
+    struct loading x = { l, clock_mono_us(&clock_system) + LOAD_US };
+    arena_reset(l->arena);
+    return report(waiting_load(l->app, wants_a_plan, &x, ret_more, &e), &e, "scheduler.load");
+}
+
 static bool plan_round(struct loop *l, int64_t now, bool *ret_more)
 {
     struct err e = { 0 };
@@ -228,11 +214,13 @@ static bool plan_round(struct loop *l, int64_t now, bool *ret_more)
     l->is_full = is_ok && !o.has_room;
     pthread_mutex_unlock(&l->lock);
     gather_note(&l->gather, real_us, is_ok ? o.admitted : 0);
-    *ret_more = o.more || o.loads;
     if (is_ok && o.is_told && !o.is_busy && is_due(&l->grow_us, now, GROW_US))
         is_ok &= report(loop_grow(l->app, l->arena, &o, &e), &e, "scheduler.grow");
     if (is_ok && is_due(&l->note_us, now, NOTE_US))
         is_ok &= report(note_once(l->app, l->arena, clock_mono_us(l->app->clock) - began, &e), &e, "scheduler.note");
+    if (is_ok && o.loads)
+        is_ok = load_round(l, &o.loads);
+    *ret_more = o.more || o.loads;
     return is_ok;
 }
 
@@ -312,12 +300,6 @@ void loop_free(struct loop *l)
     pthread_mutex_destroy(&l->lock);
     arena_free(l->arena);
     free(l);
-}
-
-/* The lock is held. */
-static bool has_news(const struct loop *l)
-{
-    return l->is_woken || (l->is_submitted && !l->is_full);
 }
 
 /* Until woken, stopped or over; true: go on. Who is woken before enough was gathered waits for that. */

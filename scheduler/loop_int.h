@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* loop_int.h - what the loop's two files share: its planning, and its other duties. */
+/* loop_int.h - what the loop's files share: its planning, what ends in its turns, and its other duties. */
 #pragma once
 #include "scheduler/loop.h"
+
+enum { REAP_LIMIT = 2000 };             /* jobs in one transaction */
 
 /* What a round of planning left. */
 struct plan_outcome {

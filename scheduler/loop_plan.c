@@ -182,22 +182,13 @@ static enum errc plan_pass(const struct app *app, struct arena *a, bool is_deep,
     return ERR_OK;
 }
 
-static enum errc load(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
-{
-    struct work w = loop_work(app, a);
-    *ret_more = false;
-    if (!app->waiting || waiting_is_whole(app->waiting))
-        return ERR_OK;
-    return RUN_SYSTEM(&w, app->pool, TX_READ_ONLY, waiting_load(&w, ret_more, e), e);
-}
-
 /* A second, deep pass follows at once where the first one had to stop before jobs that it had not read. */
 enum errc loop_plan(const struct app *app, struct arena *a, bool is_full, struct plan_outcome *ret, struct err *e)
 {
     int64_t began = clock_mono_us(app->clock);
     bool is_refused = false;
     *ret = (struct plan_outcome){ .has_room = true };
-    TRY(load(app, a, &ret->loads, e));
+    TRY(waiting_load(app, waiting_one_part, NULL, &ret->loads, e));
     TRY(is_full ? plan_pass(app, a, true, true, ret, e) : quick_pass(app, a, ret, &is_refused, e));
     if (is_refused)
         TRY(plan_pass(app, a, false, false, ret, e));

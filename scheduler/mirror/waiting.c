@@ -13,6 +13,7 @@ struct waiters *waiting_new(void)
 {
     struct waiters *m = calloc(1, sizeof *m);
     ASSERT(m);
+    m->part = WAITING_PART;
     return m;
 }
 
@@ -36,6 +37,7 @@ void waiting_forget(struct waiters *m)
     m->last = NULL;
     m->is_whole = m->is_off = false;
     m->after = (struct waiting_key){ 0 };
+    m->from = (struct waiting_from){ 0 };
 }
 
 void waiting_free(struct waiters *m)

@@ -22,7 +22,8 @@ struct waiters;
 struct stmt;
 struct plan_line;
 
-enum { WAITING_LOAD = 32768, WAITING_SLICE = 1024, WAITING_CHANGES = 50000, WAITING_MAX = 1000000,
+/* Rows that are read at once while not all is known, and that are compared. */
+enum { WAITING_PART = 16384, WAITING_SLICE = 1024, WAITING_CHANGES = 50000, WAITING_MAX = 1000000,
        WAITING_SWEPT = 20000 };
 #define WAITING_BYTES_MAX ((size_t)1 << 30)
 
@@ -54,8 +55,13 @@ uint64_t waiting_said(struct str reason, struct str message);
 
 /* Whether all is known. */
 bool waiting_is_whole(const struct waiters *m);
-/* A part of what is not known yet, in a transaction of its own; ret_more: there is more. Without a mirror nothing. */
-enum errc waiting_load(struct work *w, bool *ret_more, struct err *e) MUST_CHECK;
+/* Asked between two parts: no more of them now. */
+typedef bool (*waiting_enough)(void *ctx);
+/* Parts of what is not known yet, each in a transaction of its own and the next one read while one is put in, until all is known
+ * or it is enough; one at least. ret_more: there is more. Without a mirror nothing. */
+enum errc waiting_load(const struct app *app, waiting_enough enough, void *ctx, bool *ret_more, struct err *e) MUST_CHECK;
+/* After the first one. */
+bool waiting_one_part(void *ctx);
 /* What changed since the last read; compares: a slice too. Asked first (db_ask), so that it is read in the same wait as what is
  * asked for next to it; nothing else of the mirror may be called in between. After the read it may not be whole any more. An ask
  * that is never read is as none. */

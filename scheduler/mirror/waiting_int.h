@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* waiting_int.h - what the files of the mirror of waiting jobs share: waiting.c the jobs, waiting_class.c what they ask for,
- * waiting_read.c what is read. */
+ * waiting_read.c what is read, waiting_load.c how all of it is read. */
 #pragma once
 #include "scheduler/mirror/runs.h"
 #include "scheduler/mirror/waiting.h"
@@ -32,6 +32,17 @@ struct entry {
     bool may_go, is_used;
 };
 
+/* Where reading of all begins or goes on: with the jobs that came since a transaction, or walks behind a key. */
+struct waiting_from { int64_t came; bool walks; struct waiting_key after; };
+/* A part of all that waits; from, and seen: the number of a statement before it, are given. */
+struct waiting_part {
+    struct waiting_from from, next;
+    int64_t seen;
+    struct waiting_fact *items;
+    size_t n;
+    bool is_last;
+};
+
 struct waiters {
     struct entry *items;                /* 0 is nobody's: what is looked for stands there */
     uint32_t n, cap, first_free;
@@ -47,10 +58,22 @@ struct waiters {
     struct waiting_count count;
     char *last;                         /* what the last read saw (pg_snapshot); NULL: nothing is known */
     bool is_whole, is_off;
-    struct waiting_key after;           /* so far it was loaded or compared */
+    struct waiting_from from;           /* so far it was loaded */
+    struct waiting_key after;           /* and compared */
+    int64_t part;                       /* rows of a part */
     struct doubt { struct uuid tenant_id, job_id; } *doubts;
     size_t ndoubts, capdoubts;
 };
+
+/* waiting_read.c: what changed since the last read, or where nothing is known since now. */
+enum errc waiting_read_changes(struct work *w, struct err *e) MUST_CHECK;
+/* The rows of a part, at most so many, into w->arena; in any thread. */
+enum errc waiting_read_part(struct work *w, struct waiting_part *p, int64_t most, struct err *e) MUST_CHECK;
+void waiting_put(struct waiters *m, const struct waiting_part *p);
+static inline struct waiting_key waiting_key_of(const struct waiting_fact *f)
+{
+    return (struct waiting_key){ f->j.tenant_id, f->j.job_id, f->j.shape, f->j.priority };
+}
 
 /* waiting_class.c: the wish of such a job, one more of its jobs; NULL never. */
 struct wish *waiting_wish(struct waiters *m, const struct snap_job *j);

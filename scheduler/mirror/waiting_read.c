@@ -4,7 +4,7 @@
  *
  * "Since the last read" is what that one's snapshot did not see (pg_visible_in_snapshot): a transaction that was under way
  * then is in the next answer, and no row comes twice. Ids of transactions beyond the newest one are those of a database that
- * was restored from a dump; they were loaded. */
+ * was restored from a dump; they were loaded. Parts that are read beside it (waiting_load.c) are younger than that moment. */
 #include "core/base/log.h"
 #include "core/db/run_tx.h"
 #include "core/table/metrics.h"
@@ -16,10 +16,11 @@
 #include <stdlib.h>
 
 enum kind { K_HEAD, K_CAME, K_CHANGED, K_SLICE };
-struct waiting_row { struct waiting_fact f; int64_t what; struct str seen_by; };
+struct waiting_row { struct waiting_fact f; int64_t what, came; struct str seen_by; };
 #define JOB(m, ...) FIELD_AS(waiting_row, f.j.m, #m, 0, ##__VA_ARGS__)
 SCHEMA_OF(waiting_row, "A waiting job, or one that waits no longer", FIELD(waiting_row, what, 0, .doc = "Why it is read"),
     FIELD(waiting_row, seen_by, 0, .doc = "The first row: what this statement sees"),
+    FIELD(waiting_row, came, 0, .doc = "The transaction that stored it, where that is asked for"),
     FIELD_AS(waiting_row, f.is_ready, "is_ready", 0, .doc = "In the queue"),
     FIELD_AS(waiting_row, f.may_go, "may_go", 0, .doc = "Not asked to stop"),
     JOB(tenant_id, .doc = "Tenant"), JOB(job_id, .doc = "Job"), JOB(reason, .doc = "Why it waits"),
@@ -42,12 +43,21 @@ SCHEMA_OF(waiting_row, "A waiting job, or one that waits no longer", FIELD(waiti
 #define SINCE(xid)                                                                                                           \
     xid " >= pg_snapshot_xmin($1::text::pg_snapshot) AND NOT pg_visible_in_snapshot(" xid ", $1::text::pg_snapshot)\n"       \
     "     AND " xid " < pg_snapshot_xmax(pg_current_snapshot())"
-#define SLICE(where, order)                                                                                                  \
-    "SELECT 3, NULL, x.* FROM (\n"                                                                                           \
+#define SLICE(where, order, most)                                                                                            \
+    "SELECT 3::bigint AS what, NULL::text AS seen_by, x.* FROM (\n"                                                          \
     "    SELECT " ROW " FROM job j WHERE " READY " AND " where "\n"                                                          \
-    "     ORDER BY " order " LIMIT $8) x"
+    "     ORDER BY " order " LIMIT " most ") x"
 /* The slice in the order of the index job_ready, which no one comparison of rows follows: the rest of the priority, of the
  * shape, of all. */
+#define SLICES(tenant, shape, priority, job, most)                                                                           \
+    "  (" SLICE("j.tenant_id = " tenant " AND j.shape = " shape " AND j.priority = " priority " AND j.job_id > " job,        \
+                "j.job_id", most) ")\n"                                                                                      \
+    "  UNION ALL\n"                                                                                                          \
+    "  (" SLICE("j.tenant_id = " tenant " AND j.shape = " shape " AND j.priority < " priority,                               \
+                "j.priority DESC, j.job_id", most) ")\n"                                                                     \
+    "  UNION ALL\n"                                                                                                          \
+    "  (" SLICE("(j.tenant_id, j.shape) > (" tenant ", " shape ")", "j.tenant_id, j.shape, j.priority DESC, j.job_id",       \
+                most) ")"
 static const struct stmt waiting_rows = { .name = "waiting_rows", .params = "sUUuiiuii", .row = &waiting_row_schema,
                                           .card = CARD_MANY, .sql =
     "(SELECT 0::bigint AS what, pg_current_snapshot()::text AS seen_by, h.*\n"
@@ -62,12 +72,18 @@ static const struct stmt waiting_rows = { .name = "waiting_rows", .params = "sUU
     "   LEFT JOIN LATERAL (\n"
     "     SELECT job.* FROM job WHERE job.tenant_id = c.of_tenant AND job.job_id = c.of_job LIMIT 1) j ON true LIMIT $9)\n"
     "UNION ALL\n"
-    "SELECT s.* FROM (\n"
-    "  (" SLICE("j.tenant_id = $4 AND j.shape = $5 AND j.priority = $6 AND j.job_id > $7", "j.job_id") ")\n"
-    "  UNION ALL\n"
-    "  (" SLICE("j.tenant_id = $4 AND j.shape = $5 AND j.priority < $6", "j.priority DESC, j.job_id") ")\n"
-    "  UNION ALL\n"
-    "  (" SLICE("(j.tenant_id, j.shape) > ($4, $5)", "j.tenant_id, j.shape, j.priority DESC, j.job_id") ")) s" };
+    "SELECT s.* FROM (\n" SLICES("$4", "$5", "$6", "$7", "$8") ") s" };
+
+/* Parts of all that waits. By when jobs came, which is how they lie in the table: each page is read once. Of one transaction
+ * may be more than a part has, or of none that is known; then in the order of job_ready, where the next job mostly lies
+ * elsewhere. */
+static const struct stmt waiting_part = { .name = "waiting_part", .params = "ii", .row = &waiting_row_schema, .card = CARD_MANY,
+                                          .sql =
+    "SELECT j.ready_xid::text::bigint AS came, " ROW " FROM job j\n"
+    " WHERE " READY " AND j.ready_xid >= $1::bigint::text::xid8 ORDER BY j.ready_xid LIMIT $2" };
+static const struct stmt waiting_walk = { .name = "waiting_walk", .params = "uiiui", .row = &waiting_row_schema,
+                                          .card = CARD_MANY, .sql =
+    "SELECT s.* FROM (\n" SLICES("$1", "$2", "$3", "$4", "$5") ") s" };
 
 /* $1 NULL: all that has ended. */
 static const struct stmt waiting_swept = { .name = "waiting_swept", .params = "si", .card = CARD_NONE, .sql =
@@ -75,7 +91,7 @@ static const struct stmt waiting_swept = { .name = "waiting_swept", .params = "s
     "   WHERE changed_xid < pg_snapshot_xmin(coalesce($1::text::pg_snapshot, pg_current_snapshot()))\n"
     "   ORDER BY changed_xid LIMIT $2))" };
 
-const struct stmt *const waiting_stmts[] = { &waiting_rows, &waiting_swept, NULL };
+const struct stmt *const waiting_stmts[] = { &waiting_rows, &waiting_part, &waiting_walk, &waiting_swept, NULL };
 
 static int by_index(const void *a, const void *b)
 {
@@ -126,9 +142,26 @@ static void compare(struct waiters *m, const struct answer *x, bool is_last)
     mend(m, "scheduler.mirror_differs");
 }
 
+void waiting_put(struct waiters *m, const struct waiting_part *p)
+{
+    waiting_apply(m, p->items, p->n);
+    m->count.changed += (int64_t)p->n;
+    m->from = p->next;
+    if (p->is_last) {
+        m->is_whole = true;
+        m->count.loads++;
+        metrics_inc(M_scheduler_mirror_total, "loaded");
+    }
+    if (waiting_bytes(m) > WAITING_BYTES_MAX) {
+        mend(m, "scheduler.mirror_full");
+        m->is_off = true;
+    }
+}
+
 /* The answer to a statement. slice: how many rows of the queue were asked for. */
 static void take(struct waiters *m, const struct answer *x, int64_t slice)
 {
+    const bool is_last = x->nslice < (size_t)slice;
     if (x->nchanges > WAITING_CHANGES) {        /* a walk over all is cheaper */
         waiting_forget(m);
         return;
@@ -138,35 +171,15 @@ static void take(struct waiters *m, const struct answer *x, int64_t slice)
     m->ndoubts = 0;
     waiting_apply(m, x->changes, x->nchanges);
     m->count.changed += (int64_t)x->nchanges;
-    if (!slice)
+    if (!slice || !m->is_whole)
         return;
-    const bool is_last = x->nslice < (size_t)slice, was_whole = m->is_whole;
-    if (was_whole)
-        compare(m, x, is_last);
-    else
-        waiting_apply(m, x->slice, x->nslice);
-    if (was_whole && !m->is_whole)
-        return;
-    if (!was_whole)
-        m->count.changed += (int64_t)x->nslice;
-    if (!was_whole && is_last) {
-        m->is_whole = true;
-        m->count.loads++;
-        metrics_inc(M_scheduler_mirror_total, "loaded");
-    }
-    m->after = (struct waiting_key){ 0 };
-    if (!is_last) {
-        const struct snap_job *j = &x->slice[x->nslice - 1].j;
-        m->after = (struct waiting_key){ j->tenant_id, j->job_id, j->shape, j->priority };
-    }
-    if (waiting_bytes(m) > WAITING_BYTES_MAX) {
-        mend(m, "scheduler.mirror_full");
-        m->is_off = true;
-    }
+    compare(m, x, is_last);
+    if (m->is_whole)
+        m->after = is_last ? (struct waiting_key){ 0 } : waiting_key_of(&x->slice[x->nslice - 1]);
 }
 
 struct waiting_ask { struct db_ask *ask; int64_t slice; };
-enum { MOST = 2 * (WAITING_CHANGES + 1) + 3 * WAITING_LOAD + 1 };
+enum { MOST = 2 * (WAITING_CHANGES + 1) + 3 * WAITING_SLICE + 1 };
 
 static struct waiting_ask *ask(struct work *w, const struct waiters *m, int64_t slice)
 {
@@ -187,14 +200,48 @@ static enum errc told(struct work *w, struct waiters *m, struct waiting_ask *a, 
     return ERR_OK;
 }
 
-enum errc waiting_load(struct work *w, bool *ret_more, struct err *e)
+enum errc waiting_read_changes(struct work *w, struct err *e)
 {
-    struct waiters *m = w->app->waiting;
-    *ret_more = false;
-    if (!m || m->is_whole || m->is_off)
-        return ERR_OK;
-    TRY(told(w, m, ask(w, m, WAITING_LOAD), e));
-    *ret_more = !m->is_whole && !m->is_off;
+    return told(w, w->app->waiting, ask(w, w->app->waiting, 0), e);
+}
+
+static enum errc read_walk(struct work *w, struct waiting_part *p, int64_t most, struct err *e)
+{
+    struct slice rows = { 0 };
+    const struct waiting_key *k = &p->from.after;
+    TRY(db_many(w->tx, &waiting_walk, ARGS(A_UUID(k->tenant_id), A_I64(k->shape), A_I64(k->priority), A_UUID(k->job_id),
+                A_I64(most)), &rows, (size_t)(3 * most), e));
+    const struct answer x = answer_of(rows, most, p->seen, w->arena);
+    p->items = x.slice;
+    p->n = x.nslice;
+    p->next = (struct waiting_from){ .walks = true };
+    if (p->n)
+        p->next.after = waiting_key_of(&p->items[p->n - 1]);
+    return ERR_OK;
+}
+
+static enum errc read_came(struct work *w, struct waiting_part *p, int64_t most, struct err *e)
+{
+    struct slice rows = { 0 };
+    TRY(db_many(w->tx, &waiting_part, ARGS(A_I64(p->from.came), A_I64(most)), &rows, (size_t)most, e));
+    const struct waiting_row *r = rows.items;
+    p->items = ARENA_ARRAY(w->arena, struct waiting_fact, rows.n + 1);
+    for (p->n = 0; p->n < rows.n; p->n++) {
+        p->items[p->n] = r[p->n].f;
+        p->items[p->n].seen = p->seen;
+    }
+    /* Those of the last transaction are read again, since there may be more of it. */
+    const int64_t came = rows.n ? r[rows.n - 1].came : 0;
+    p->next = (struct waiting_from){ .came = came, .walks = came <= p->from.came };
+    return ERR_OK;
+}
+
+enum errc waiting_read_part(struct work *w, struct waiting_part *p, int64_t most, struct err *e)
+{
+    TRY(p->from.walks ? read_walk(w, p, most, e) : read_came(w, p, most, e));
+    p->is_last = p->n < (size_t)most;
+    if (p->is_last)
+        p->next = (struct waiting_from){ 0 };
     return ERR_OK;
 }
 

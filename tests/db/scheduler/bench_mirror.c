@@ -5,14 +5,15 @@
  * Usage: bench_mirror [machines [waiting [rounds [classes]]]]
  *
  * Prints the mean time of a quick round and the process's own processor time in it, rows read, what a new leader's first
- * round takes and when it knows all that waits, and the memory of that. The cluster of the harness does not fsync. */
+ * round takes and when it knows all that waits: with a plan before each part and
+ * as the loop reads, by a walk and by when jobs came; and the memory of that. The cluster of the harness does not fsync. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "scheduler/mirror/machines.h"
-#include "scheduler/mirror/waiting.h"
+#include "scheduler/mirror/waiting_int.h"
 #include "tests/db/scheduler/fixture.h"
 
 static struct fixture f;
@@ -48,34 +49,48 @@ static void one_more(void)
     (void)submit(&f, f.tenant_b, 1, 1, 3, NULL);
 }
 
-/* Jobs that fit nowhere, of so many classes. */
+/* Jobs that fit nowhere, of so many classes, a thousand in a transaction. */
 static void wait_for(int64_t n, int64_t classes)
 {
     char tenant[33] = { 0 };
     hex_encode(f.tenant_a.b, 16, tenant);
-    fixture_exec(&f, "INSERT INTO job (tenant_id, job_id, name, kind, spec, pool, data_class, slots, priority, max_runtime_s,\n"
-                     "                 created_by, submitted_xid)\n"
-                     " SELECT '%s', gen_random_uuid(), 'j', 'noop', '{}', 'default', 'internal', 64 + i %% %ld, 0, 60,\n"
-                     "        gen_random_uuid(),\n"
-                     "        pg_current_xact_id() FROM generate_series(1, %ld) i; ANALYZE", tenant, (long)classes, (long)n);
+    for (int64_t from = 0; from < n; from += 1000)
+        fixture_exec(&f, "INSERT INTO job (tenant_id, job_id, name, kind, spec, pool, data_class, slots, priority,\n"
+                         "                 max_runtime_s, created_by, submitted_xid)\n"
+                         " SELECT '%s', gen_random_uuid(), 'j', 'noop', '{}', 'default', 'internal', 64 + i %% %ld, 0, 60,\n"
+                         "        gen_random_uuid(), pg_current_xact_id() FROM generate_series(%ld, %ld) i",
+                     tenant, (long)classes, (long)from + 1, (long)(from + 1000 < n ? from + 1000 : n));
+    fixture_exec(&f, "ANALYZE");
 }
 
-/* Until a new leader has planned once, and until it knows all that waits. */
-static void take_over(struct waiters *waiting)
+static bool is_second_over(void *until_us)
+{
+    return clock_us(CLOCK_MONOTONIC) >= *(int64_t *)until_us;
+}
+
+/* Until a new leader has planned once, and until it knows all that waits: with a plan before each part, or as the loop does
+ * while nobody waits for a plan. */
+static void take_over(struct waiters *waiting, bool reads_on, bool walks)
 {
     int64_t cpu = 0, first = 0;
-    const int64_t from = clock_us(CLOCK_MONOTONIC);
+    const int64_t from = clock_us(CLOCK_MONOTONIC), cpu_from = clock_us(CLOCK_PROCESS_CPUTIME_ID);
     machines_forget(f.scheduler.machines);
     waiting_forget(waiting);
     one_more();
+    waiting->from.walks = walks;
     first = round_us(&cpu, true);
     while (!waiting_is_whole(waiting)) {
+        int64_t until_us = clock_us(CLOCK_MONOTONIC) + 1000000;
+        bool more;
+        if (reads_on)
+            OK(waiting_load(&f.scheduler, is_second_over, &until_us, &more, e));
         one_more();
         (void)round_us(&cpu, false);
     }
     const struct waiting_count c = waiting_counted(waiting);
-    printf("a new leader: first round %ld us, all known after %ld us (processor %ld); %zu jobs in %zu bytes, %zu each\n",
-           (long)first, (long)(clock_us(CLOCK_MONOTONIC) - from), (long)cpu, c.jobs, c.bytes, c.bytes / (c.jobs ? c.jobs : 1));
+    printf("a new leader%s%s: first round %ld us, all known after %ld us (processor %ld); %zu jobs in %zu bytes, %zu each\n",
+           reads_on ? " that reads on" : "", walks ? " by a walk" : "", (long)first, (long)(clock_us(CLOCK_MONOTONIC) - from),
+           (long)(clock_us(CLOCK_PROCESS_CPUTIME_ID) - cpu_from), c.jobs, c.bytes, c.bytes / (c.jobs ? c.jobs : 1));
 }
 
 int main(int argc, char **argv)
@@ -96,7 +111,8 @@ int main(int argc, char **argv)
     struct waiters *jobs = waiting_new();
     f.scheduler.machines = machines;
     f.scheduler.waiting = jobs;
-    take_over(jobs);
+    for (int i = 0; i < 4; i++)
+        take_over(jobs, i % 2, i < 2);
     const struct machines_count mc = machines_counted(machines);
     const struct waiting_count wc = waiting_counted(jobs);
     for (int i = 0; i < 3 * rounds; i++) {

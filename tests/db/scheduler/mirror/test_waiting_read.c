@@ -26,12 +26,9 @@ static const struct stmt patient = { .name = "patient", .card = CARD_NONE, .sql 
 
 static void load_all(void)
 {
-    struct arena *a = arena_new((size_t)256 << 20);
-    struct work w = loop_work(&f.scheduler, a);
     for (bool more = true; more;)
-        OK(RUN_SYSTEM(&w, f.scheduler.pool, TX_READ_ONLY, waiting_load(&w, &more, e), e));
+        OK(waiting_load(&f.scheduler, waiting_one_part, NULL, &more, e));
     assert_true(waiting_is_whole(f.scheduler.waiting));
-    arena_free(a);
 }
 
 static void same_jobs(const struct snapshot *x, const struct snapshot *y)
