@@ -9,8 +9,7 @@
     down       slurmrestd away: jobs wait and say so, and go on when it is back
     cancelled  a job that waits at Slurm and is cancelled leaves nothing there
 
-All jobs end COMPLETED after exactly one attempt that ran, but the cancelled one. Not tried here: a kill at each step, a job on
-two machines, preemption, a node that fails."""
+All jobs end COMPLETED after exactly one attempt that ran, but the cancelled one. slurm_full.py has the rest."""
 import os, sys, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))

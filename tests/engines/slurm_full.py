@@ -16,11 +16,11 @@
 
 usage: tests/engines/slurm_full.py [STEP...]
 Every job ends COMPLETED after exactly one attempt that ended well, and the invariants hold."""
-import os, shutil, signal, subprocess, sys, tempfile, time
+import json, os, shutil, signal, subprocess, sys, tempfile, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from engine_falaj import ENDED, Rig, plain
-from platform_falaj import SRC, until
+from platform_falaj import BIN, SRC, until
 from tls_front import Front, authority
 
 SLOW = {"epochs": 200, "hidden": [64, 64], "batch_size": 16, "seed": 7, "checkpoint_every": 1}
@@ -79,6 +79,14 @@ def outcomes(rig, job):
     return [r["outcome"] for r in reversed(rig.runs()) if r["job_id"] == job and r["outcome"]]
 
 
+def falaj(rig, *words):
+    """What the command says, as JSON."""
+    env = {**os.environ, "FALAJ_URL": rig.p.url, "FALAJ_TOKEN": rig.p.admin.token, "HOME": rig.slurm.folder}
+    r = subprocess.run([os.path.join(BIN, "falaj"), *words, "-o", "json"], env=env, capture_output=True, text=True, timeout=180)
+    assert r.returncode == 0, (words, r.stdout, r.stderr)
+    return json.loads(r.stdout)
+
+
 def doors(rig):
     rig.slurm.start_local()
     local = rig.add("local", f"unix:{rig.slurm.path('run/rest')}", machines=1)
@@ -91,13 +99,18 @@ def doors(rig):
                 rig.secret(name, f.read())
         front = Front(pem, rig.slurm.ports["rest"])
         address = f"https://localhost:{front.port}"
-        far = rig.add("far", address, credential="hpc.jwt", authority="own-ca.pem", machines=1)
+        far = falaj(rig, "engine", "add", "far", address, "--zone", rig.zone, "--account", rig.slurm.user,
+                    "--credential", "hpc.jwt", "--authority", "own-ca.pem", "--machines", "1",
+                    "--worker", rig.slurm.path("bin/falaj-worker"),
+                    "--worker-config", rig.slurm.path("etc/worker.conf"), "--folder", rig.slurm.path("scratch"))
         wrong = rig.add("wrong", address, credential="hpc.jwt", authority="other-ca.pem", machines=1)
         for engine in (local, far):
             rig.done(rig.submit(pool=engine["name"]), LONG_S)
             shown = rig.show(engine)
             assert shown["health"] == "UP" and not shown["health_says"], shown
         assert front.calls > 2, front.calls
+        assert {"hpc", "local", "far"} <= {g["name"] for g in falaj(rig, "engine", "list")["data"]}
+        assert falaj(rig, "engine", "runs", far["engine_id"])["data"][0]["outcome"] in ("", "DONE")
         lost = rig.submit(pool="wrong")
         says = until("the wrong authority", lambda: (g := rig.show(wrong))["health"] == "DOWN" and g["health_says"], LONG_S)
         until("its job to say so", lambda: rig.read(lost)["reason"] == "Engine", LONG_S)
