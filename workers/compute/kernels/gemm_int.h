@@ -6,11 +6,10 @@
  * depth.
  *
  * Layout: B is cut into panels of NR columns, each [k][NR] contiguous over all k and padded with zeros, so the kernel's
- * loads are
- * whole vectors in order. A is read in place by broadcasts: its strides are arguments, so a transposed A costs nothing.
- * Loops: a chunk of panels that stays in L2 -> tasks of MC rows by 128 columns, which threads share -> KC steps of k (a
- * panel's slice
- * stays in L1) -> panels -> tiles of MR rows.
+ * loads are whole vectors in order. A is read in place by broadcasts; of a transposed A, whose steps of a row each are pages and
+ * sets of the cache that lie alike, a block is copied first, in the order of its tiles.
+ * Loops: a chunk of panels that stays in L2 -> tasks of MC rows by 128 columns (256 where A is copied), which threads share ->
+ * KC steps of k (a panel's slice stays in L1) -> panels -> tiles of MR rows.
  * Maths: the tile is loaded back between the KC steps, which is exact, so each element is one fused chain over ascending k,
  * started from 0 or, with OP_ACCUMULATE, from the old value: blocking, batch and register width do not show in the bits. */
 #include "core/base/assert.h"
@@ -18,7 +17,7 @@
 
 #include <string.h>
 
-enum { KC = 192, MC = 96, GROUP = 128 / NR, CHUNK_BYTES = 1 << 20 };
+enum { KC = 192, MC = 96, GROUP = 128 / NR, CHUNK_BYTES = 1 << 20, TASKS_LEFT = 8 };
 
 struct gemm;
 /* Rows of A by `width` columns of a panel over one step of k, to c. */
@@ -106,19 +105,25 @@ static tile_fn *tile_of(unsigned flags)
     return flags & OP_BF16 ? PAIR_TILE : one_tile;
 }
 
-/* Rows i0 … i1 by one panel over one step of k. */
-static void panel_step(const struct gemm *g, size_t i0, size_t i1, size_t col, size_t k0, size_t depth)
+/* Rows i0 … i1 by one panel over one step of k; `a` is row i0 at k0, and the next tile's is a_tile further. */
+static void panel_tiles(const struct gemm *g, size_t i0, size_t i1, size_t col, size_t k0, size_t depth, const float *a,
+                        size_t a_tile)
 {
     const float *panel = g->panels + col / NR * (g->panel_k * NR) + k0 * NR;
     size_t width = g->n - col < NR ? g->n - col : NR;
     bool has_c = k0 > 0 || (g->flags & OP_ACCUMULATE), is_last = k0 + depth == g->k;
-    for (size_t i = i0; i < i1; i += MR) {
+    for (size_t i = i0; i < i1; i += MR, a += a_tile) {
         size_t rows = i1 - i < MR ? i1 - i : MR;
         float *c = g->c + i * g->c_row + col;
-        g->tile(g, rows, depth, g->a + i * g->a_row + k0 * g->a_step, panel, c, width, has_c);
+        g->tile(g, rows, depth, a, panel, c, width, has_c);
         if (is_last)
             finish_tile(g, c, rows, col, width);
     }
+}
+
+static void panel_step(const struct gemm *g, size_t i0, size_t i1, size_t col, size_t k0, size_t depth)
+{
+    panel_tiles(g, i0, i1, col, k0, depth, g->a + i0 * g->a_row + k0 * g->a_step, MR * g->a_row);
 }
 
 /* One row: weights are read once, so the walk over them is all there is; four panels at a time are four streams. */
@@ -133,17 +138,56 @@ static void one_row(void *arg, size_t task)
     finish_tile(g, g->c + col, 1, col, width);
 }
 
-/* MC rows by GROUP panels over all of k. */
+/* A transposed A whose rows are longer than a tile is high. */
+static bool has_far_steps(const struct gemm *g)
+{
+    return g->a_row == 1 && g->a_step > MR;
+}
+
+/* Panels of a task. A copy of A's block serves twice as many, where enough tasks are left. */
+static size_t group_of(const struct gemm *g)
+{
+    return has_far_steps(g) && (g->m + MC - 1) / MC * (panels_of(g->n) / (2 * GROUP)) >= TASKS_LEFT ? 2 * GROUP : GROUP;
+}
+
+static size_t groups_of(const struct gemm *g)
+{
+    return (panels_of(g->n) + group_of(g) - 1) / group_of(g);
+}
+
+/* Rows i0 … i1 of a transposed A over one step of k: [tile][k][MR]. */
+static void copy_tiles(const struct gemm *g, size_t i0, size_t i1, size_t k0, size_t depth, float *to)
+{
+    for (size_t k = 0; k < depth; k++, to += MR) {
+        const float *from = g->a + i0 + (k0 + k) * g->a_step;
+        size_t i = 0;
+        for (; i + MR <= i1 - i0; i += MR)
+            memcpy(to + i * depth, from + i, MR * sizeof *to);
+        if (i < i1 - i0)
+            memcpy(to + i * depth, from + i, (i1 - i0 - i) * sizeof *to);
+    }
+}
+
+/* MC rows by a group of panels over all of k. */
 static void one_block(void *arg, size_t task)
 {
     const struct gemm *g = arg;
-    size_t groups = (panels_of(g->n) + GROUP - 1) / GROUP;
+    _Alignas(64) float room[MC * KC];
+    size_t groups = groups_of(g), wide = group_of(g) * NR;
     size_t i0 = task / groups * MC, i1 = g->m - i0 < MC ? g->m : i0 + MC;
-    size_t n0 = task % groups * GROUP * NR, n1 = g->n - n0 < GROUP * NR ? g->n : n0 + GROUP * NR;
+    size_t n0 = task % groups * wide, n1 = g->n - n0 < wide ? g->n : n0 + wide;
+    bool is_copied = has_far_steps(g) && n1 - n0 > NR;
+    struct gemm copied = *g;
+    copied.a_step = MR;
     for (size_t k0 = 0; k0 < g->k; k0 += KC) {
         size_t depth = g->k - k0 < KC ? g->k - k0 : KC;
+        if (is_copied)
+            copy_tiles(g, i0, i1, k0, depth, room);
         for (size_t col = n0; col < n1; col += NR)
-            panel_step(g, i0, i1, col, k0, depth);
+            if (is_copied)
+                panel_tiles(&copied, i0, i1, col, k0, depth, room, MR * depth);
+            else
+                panel_step(g, i0, i1, col, k0, depth);
     }
 }
 
@@ -154,7 +198,7 @@ static void run_gemm(struct backend_ctx *ctx, struct gemm *g)
     if (g->m == 1 && g->a_step == 1 && !(g->flags & OP_ACCUMULATE) && g->tile == one_tile)
         cpu_split(ctx, (panels + 3) / 4, work, one_row, g);
     else
-        cpu_split(ctx, (g->m + MC - 1) / MC * ((panels + GROUP - 1) / GROUP), work, one_block, g);
+        cpu_split(ctx, (g->m + MC - 1) / MC * groups_of(g), work, one_block, g);
 }
 
 /* A product without depth: what is left is the epilogue. */
@@ -180,10 +224,27 @@ static void pack_one(void *arg, size_t task)
     pack_panel(j->b, j->is_transposed, j->first_col + task * NR, j->k, j->panels + task * j->k * NR);
 }
 
+/* Whole panels of a B that is not transposed, a group at a time: rows are read in pieces of GROUP · NR numbers. */
+static void pack_group(void *arg, size_t task)
+{
+    const struct pack_job *j = arg;
+    const float *from = (const float *)j->b->ptr + j->first_col + task * GROUP * NR;
+    float *to = j->panels + task * GROUP * j->k * NR;
+    for (size_t p = 0; p < j->k; p++, from += j->b->stride, to += NR)
+        for (size_t i = 0; i < GROUP; i++)
+            memcpy(to + i * j->k * NR, from + i * NR, NR * sizeof *to);
+}
+
 static void pack_panels(struct backend_ctx *ctx, const struct mat *b, bool is_transposed, size_t first_col, size_t count, size_t k,
                         float *panels)
 {
     struct pack_job j = { b, is_transposed, first_col, k, panels };
+    size_t whole = is_transposed || first_col >= b->cols ? 0 : (b->cols - first_col) / NR;
+    size_t groups = (whole < count ? whole : count) / GROUP, done = groups * GROUP;
+    cpu_split(ctx, groups, (double)(done * k * NR) * 4, pack_group, &j);
+    j.first_col += done * NR;
+    j.panels += done * k * NR;
+    count -= done;
     cpu_split(ctx, count, (double)(count * k * NR) * 4, pack_one, &j);
 }
 

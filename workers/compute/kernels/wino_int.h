@@ -18,7 +18,7 @@
 
 static void wino_run(struct gemm *g)
 {
-    const size_t blocks = (g->m + MC - 1) / MC * ((panels_of(g->n) + GROUP - 1) / GROUP);
+    const size_t blocks = (g->m + MC - 1) / MC * groups_of(g);
     for (size_t b = 0; b < blocks; b++)
         one_block(g, b);
 }
@@ -56,13 +56,15 @@ static void wino_pack(void *arg, size_t task)
     pack_panel(&b, !j->is_back, panel * NR, k, ((const struct wino_pack *)arg)->panels + task * NR * k);
 }
 
-/* Is it of the kind that gains: no end of the product, whole vectors of channels, and tiles that are not mostly outside. */
+/* Is it of the kind that gains: no end of the product, whole vectors of channels, tiles that are not mostly outside, and turned
+ * weights that have room. */
 static bool wino_is_for(const struct window *w, unsigned flags)
 {
     const size_t inside = w->y.h * w->y.w, tiles = (w->y.h + WINO_OUT - 1) / WINO_OUT * ((w->y.w + WINO_OUT - 1) / WINO_OUT);
     return w->h == 3 && w->w == 3 && w->stride == 1 && w->pad <= 2 && !(flags & ~(unsigned)OP_ACCUMULATE)
            && w->x.c % WINO_LANES == 0 && w->y.c % WINO_LANES == 0 && w->x.c >= 2 * WINO_LANES && w->y.c >= 2 * WINO_LANES
-           && w->x.c <= WINO_CHANNELS && w->y.c <= WINO_CHANNELS && tiles * WINO_OUT * WINO_OUT * 2 <= inside * 3;
+           && w->x.c <= WINO_CHANNELS && w->y.c <= WINO_CHANNELS && w->x.c * w->y.c <= WINO_PAIRS
+           && tiles * WINO_OUT * WINO_OUT * 2 <= inside * 3;
 }
 
 static struct wino wino_new(struct backend_ctx *c, const struct image *in, const struct image *out, size_t pad, unsigned flags)

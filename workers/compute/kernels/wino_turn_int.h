@@ -2,7 +2,8 @@
 /* wino_turn_int.h - what wino_int.h turns: tiles of an image, of slopes and of results, and weights, a vector of channels at a
  * time. The matrices are those of the points 0, 1, -1, 1/2, -2 and infinity, whose six rows of G have their factors apart. */
 enum { WINO_SIDE = 6, WINO_OUT = 4, WINO_PLACES = WINO_SIDE * WINO_SIDE, WINO_LANES = NR / 2, WINO_CHANNELS = 2048,
-       WINO_TILES = MC };
+       WINO_TILES = MC,
+       WINO_PAIRS = 1 << 20 };          /* of channels: turned and packed their weights take 300 MB of scratch memory */
 
 typedef float wino_vec __attribute__((vector_size(WINO_LANES * 4), aligned(4), may_alias));
 
