@@ -2,15 +2,7 @@
 // tensors.test.ts - questions to a model from what a person types, and the first rows of a file.
 import { describe, expect, test } from 'vitest';
 import { readHead } from '../src/lib/csvread.ts';
-import {
-  engineOf,
-  readNumbers,
-  sharesOf,
-  sideOf,
-  snippets,
-  tensorOf,
-  type Tensor,
-} from '../src/lib/tensors.ts';
+import { engineOf, readNumbers, sharesOf, sideOf, snippets, tensorOf, type Tensor } from '../src/lib/tensors.ts';
 
 const row: Tensor = { name: 'input', datatype: 'FP32', shape: [-1, 4] };
 
