@@ -42,7 +42,8 @@ static const struct stmt grow_seats = { .name = "grow_seats", .params = "UUi", .
     "  JOIN attempt a ON a.tenant_id = i.tenant_id AND a.job_id = i.job_id AND a.live\n"
     "  JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id\n"
     "  JOIN machine_hold h ON h.tenant_id = a.tenant_id AND h.attempt_id = a.attempt_id\n"
-    "  LEFT JOIN priority_class c ON c.class = j.class LIMIT $3" };
+    "  LEFT JOIN priority_class c ON c.class = j.class\n"
+    " ORDER BY a.started_at, a.tenant_id, a.job_id LIMIT $3" };
 const struct stmt *const grow_stmts[] = { &grow_jobs, &grow_seats, NULL };
 
 /* A plan that was cut short may have left somebody out in any of them. */

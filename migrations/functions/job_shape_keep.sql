@@ -8,8 +8,9 @@ BEGIN
   IF NEW.nodes > 1 THEN
     number := hashint8extended(number, NEW.nodes);
   END IF;
+  -- Negative: else one machine up to four would have the shape of four machines.
   IF NEW.nodes_max > NEW.nodes THEN
-    number := hashint8extended(number, NEW.nodes_max);
+    number := hashint8extended(number, -NEW.nodes_max);
   END IF;
   IF TG_OP = 'INSERT' THEN
     NEW.shape := number;

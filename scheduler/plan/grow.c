@@ -53,14 +53,25 @@ static int64_t move(struct snapshot *s, const struct grow_in *in, const struct s
     return sized.nodes;
 }
 
+static const struct snap_job *job_of(const struct snapshot *s, const struct grow_seat *seat)
+{
+    for (size_t i = 0; i < s->jobs.n; i++)
+        if (is_its(seat, &s->jobs.items[i]))
+            return &s->jobs.items[i];
+    return NULL;
+}
+
 bool grow_choose(struct snapshot *s, const struct grow_in *in, struct arena *a, size_t *ret_job, int64_t *ret_has,
                  int64_t *ret_gets)
 {
     struct gang_sight see;
     struct seat_of *seats;
-    for (size_t i = 0; i < s->jobs.n; i++) {
-        const struct snap_job *j = &s->jobs.items[i];
-        if (is_busy(in, j->pool) || j->denied.ptr || is_stopped(s, j))
+    const struct snap_job *j = NULL;
+    for (size_t i = 0; i < in->nseats; i++) {
+        if (j && is_its(&in->seats[i], j))
+            continue;
+        j = job_of(s, &in->seats[i]);
+        if (!j || is_busy(in, j->pool) || j->denied.ptr || is_stopped(s, j))
             continue;
         const int64_t has = move(s, in, j, true);
         const size_t gets = has && 2 * has <= snap_job_most(j)
@@ -68,7 +79,7 @@ bool grow_choose(struct snapshot *s, const struct grow_in *in, struct arena *a, 
         (void)move(s, in, j, false);
         if (!gets)
             continue;
-        *ret_job = i;
+        *ret_job = (size_t)(j - s->jobs.items);
         *ret_has = has;
         *ret_gets = (int64_t)gets;
         return true;

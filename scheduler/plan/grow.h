@@ -7,7 +7,8 @@
 #pragma once
 #include "scheduler/plan/snapshot.h"
 
-/* A machine of one of these jobs, in whatever order; node: index into the snapshot, or beyond it: it takes nothing new. */
+/* A machine of one of these jobs; those of a job stand together, and jobs are asked in the order of their machines. node: index
+ * into the snapshot, or beyond it: it takes nothing new. */
 struct grow_seat {
     struct uuid tenant_id, job_id;
     size_t node;

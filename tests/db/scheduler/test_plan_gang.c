@@ -207,6 +207,9 @@ static void a_gang_is_another_shape(void **state)
     submit_gang(2, 1);
     fixture_exec(&f, "UPDATE job SET nodes_max = 4 WHERE nodes = 2 AND job_id = (SELECT max(job_id::text)::uuid FROM job)");
     assert_int_equal(fixture_count(&f, "SELECT count(DISTINCT shape) FROM job"), 4);
+    /* nor does one that wants three machines stand for one that takes up to three */
+    fixture_exec(&f, "UPDATE job SET nodes_max = 3 WHERE nodes = 1");
+    assert_int_equal(fixture_count(&f, "SELECT count(DISTINCT shape) FROM job"), 4);
 }
 
 int main(void)

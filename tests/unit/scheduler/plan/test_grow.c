@@ -152,6 +152,26 @@ static void it_does_not_go_where_others_wait_or_nothing_is_left(void **state)
     arena_free(w.a);
 }
 
+/* The order of the seats, by when they began (scheduler/grow.c), and not that of the jobs' ids. */
+static void who_ran_longest_is_asked_first(void **state)
+{
+    (void)state;
+    struct world w = begin(4, 4);
+    runs(&w, 1, 2, 3, 0, 1);
+    runs(&w, 1, 2, 3, 1, 1);
+    struct snapshot s = snapshot_of(&w, w.jobs, 2);
+    snapshot_fill(&s);
+    for (size_t first = 0; first < 2; first++) {
+        const struct grow_seat seats[] = { { .job_id = w.jobs[first].job_id, .node = first },
+                                           { .job_id = w.jobs[!first].job_id, .node = !first } };
+        const struct grow_in in = { .seats = seats, .nseats = 2 };
+        size_t job;
+        assert_true(grow_choose(&s, &in, w.a, &job, &w.has, &w.gets));
+        assert_int_equal(job, first);
+    }
+    arena_free(w.a);
+}
+
 /* Back in a stopped queue it would not come out again. */
 static void it_stays_where_its_queue_is_stopped(void **state)
 {
@@ -214,6 +234,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_grows_once_its_machines_are_there),
         cmocka_unit_test(it_does_not_go_where_others_wait_or_nothing_is_left),
+        cmocka_unit_test(who_ran_longest_is_asked_first),
         cmocka_unit_test(it_stays_where_its_queue_is_stopped),
         cmocka_unit_test(growing_comes_to_an_end),
     };
