@@ -28,8 +28,7 @@ BEGIN
       SELECT coalesce(sum(budget_pick(b.measure, b.currency, o.currency, o.money_micro, o.gpu_ms, o.energy_mj)), 0) AS amount
         FROM usage_open o WHERE o.tenant_id = b.tenant_id AND (b.project_id IS NULL OR o.project_id = b.project_id)) r
     CROSS JOIN LATERAL (
-      SELECT coalesce(sum(budget_most(b.measure, b.currency, j.nodes * j.slots, j.nodes * j.gpus,
-                                      j.max_runtime_s)), 0) AS amount
-        FROM job j WHERE b.reserve AND j.tenant_id = b.tenant_id AND j.finished_at IS NULL AND (b.project_id IS NULL OR j.project_id = b.project_id)) v
+      SELECT coalesce(sum(budget_most(b.measure, b.currency, m.nodes * j.slots, m.nodes * j.gpus, j.max_runtime_s)), 0) AS amount
+        FROM job j CROSS JOIN LATERAL (SELECT greatest(j.nodes, j.nodes_max) AS nodes) m WHERE b.reserve AND j.tenant_id = b.tenant_id AND j.finished_at IS NULL AND (b.project_id IS NULL OR j.project_id = b.project_id)) v
    WHERE tid IS NULL OR b.tenant_id = tid;
 END $$;

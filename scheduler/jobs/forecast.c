@@ -58,10 +58,15 @@ static enum errc count_ahead(struct work *w, const struct job *j, int64_t *ret, 
     return ERR_OK;
 }
 
-/* Of what it asks of one machine, on all. */
+/* Of what it asks of one machine, on all: at least, and at most. */
 static int64_t on_all(const struct job *j, int64_t of_one)
 {
     return j->nodes > 1 ? j->nodes * of_one : of_one;
+}
+
+static int64_t on_most(const struct job *j, int64_t of_one)
+{
+    return job_nodes_most(j) > 1 ? job_nodes_most(j) * of_one : of_one;
 }
 
 static int64_t amount_of(const struct job *j, struct str resource)
@@ -127,7 +132,7 @@ static enum errc look_around(struct work *w, struct forecast *ret, struct err *e
     tell(&o, &ret->job, STR(""), w->arena, &ret->room);
     TRY(quotas_of(w, &ret->job, &ret->quotas, e));
     const struct job *j = &ret->job;
-    TRY(db_maybe(w->tx, &job_cost, ARGS(A_I64(on_all(j, j->slots)), A_I64(on_all(j, j->gpus)), A_I64(j->max_runtime_s)), &cost,
+    TRY(db_maybe(w->tx, &job_cost, ARGS(A_I64(on_most(j, j->slots)), A_I64(on_most(j, j->gpus)), A_I64(j->max_runtime_s)), &cost,
                  &has_price, e));
     if (has_price)
         ret->estimate = cost;

@@ -237,7 +237,8 @@ static enum errc put_nodes(struct db_tx *tx, struct job_submission **it, size_t 
                                             A_I64S_VIA(some, k, job.nodes), A_I64S_VIA(some, k, job.nodes_max)), NULL, e);
 }
 
-/* With a job on several machines among them, all are judged by what their machines hold together. (*it)[0..*n): what goes on. */
+/* With a job on several machines among them, all are judged by what their machines may take together: a budget that reserves
+ * promises the most. (*it)[0..*n): what goes on. */
 static enum errc refuse_gangs(struct db_tx *tx, struct job_submission ***it, size_t *n, const char *lock_wait, struct err *e)
 {
     struct slice rows = { 0 };
@@ -246,7 +247,7 @@ static enum errc refuse_gangs(struct db_tx *tx, struct job_submission ***it, siz
     bool has_gangs = false, *is_refused = ARENA_ARRAY(db_arena(tx), bool, *n + 1);
     for (size_t i = 0; i < *n; i++) {
         const struct job *j = &all[i]->job;
-        const int64_t nodes = j->nodes > 1 ? j->nodes : 1;
+        const int64_t nodes = job_nodes_most(j) > 1 ? job_nodes_most(j) : 1;
         has_gangs |= nodes > 1;
         slots[i] = nodes * j->slots;
         gpus[i] = nodes * j->gpus;

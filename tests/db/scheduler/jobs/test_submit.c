@@ -152,14 +152,15 @@ static void a_batch_cannot_promise_a_budget_twice(void **state)
 }
 
 /* Alone, so that it is refused by what it asks itself. */
-static enum errc submit_on(int64_t nodes, struct uuid *ret, struct err *e)
+static enum errc submit_between(int64_t nodes, int64_t most, struct uuid *ret, struct err *e)
 {
     struct work w = { .app = &f.api, .arena = arena_new(1 << 22), .tenant_id = f.tenant_a,
                       .now_us = clock_wall_us(&clock_system) };
     struct job_submission s = {
         .job = { .tenant_id = f.tenant_a, .job_id = uuid_v7(w.now_us), .name = STR("gang"), .kind = JOB_TRAIN,
                  .spec = { STR("{}") }, .pool = STR("default"), .data_class = STR("internal"), .queue = STR("default"),
-                 .slots = 1, .nodes = nodes, .max_attempts = 1, .max_runtime_s = 60, .created_by = f.tenant_a },
+                 .slots = 1, .nodes = nodes, .nodes_max = most, .max_attempts = 1, .max_runtime_s = 60,
+                 .created_by = f.tenant_a },
         .kind_name = STR("train"), .route = STR("job_submit"), .sha = STR("01234567890123456789012345678901") }, *item = &s;
     struct audit_event ev = audit_event_of(&w, AUDIT_JOB_SUBMIT);
     struct audit_rows rows;
@@ -173,6 +174,11 @@ static enum errc submit_on(int64_t nodes, struct uuid *ret, struct err *e)
     enum errc rc = job_verdict_err(&s, e);
     arena_free(w.arena);
     return rc;
+}
+
+static enum errc submit_on(int64_t nodes, struct uuid *ret, struct err *e)
+{
+    return submit_between(nodes, nodes, ret, e);
 }
 
 /* As above, where one machine for 60 seconds takes at most 60: of four the budget of 150 has room for two. */
@@ -190,21 +196,28 @@ static void a_gang_promises_what_all_its_machines_take(void **state)
     assert_int_equal(submit_on(1, &other, &why), ERR_BUDGET);
     assert_non_null(strstr(why.msg, "120 are used or promised"));
     cancel_job(&f, f.tenant_a, id);
+    /* of a range the most, for its attempt may have that */
+    assert_int_equal(submit_between(1, 4, &other, &why), ERR_BUDGET);
+    assert_non_null(strstr(why.msg, "and this may take 240"));
+    OK(submit_between(1, 2, &id, e));
+    assert_int_equal(submit_on(1, &other, &why), ERR_BUDGET);
+    assert_non_null(strstr(why.msg, "120 are used or promised"));
+    cancel_job(&f, f.tenant_a, id);
     fixture_exec(&f, "DELETE FROM budget");
     fixture_check(&f);
 }
 
-/* At 3600 an hour and slot, two machines with two slots each take 240 in a minute. */
-static void a_forecast_counts_all_machines_of_a_gang(void **state)
+/* At 3600 an hour and slot, two machines with two slots each take 240 in a minute. Of a range it must hold the least, and may
+ * cost the most. */
+static void forecast_between(int64_t nodes, int64_t most, int64_t slots_wanted, int64_t minor)
 {
-    (void)state;
     arena = arena_new(64 << 20);
     struct work w = { .app = &f.api, .arena = arena, .tenant_id = f.tenant_a, .principal = who,
                       .now_us = clock_wall_us(&clock_system) };
     const char *spec = arena_printf(arena, "{\"dataset_id\":\"%.*s\",\"family\":\"mlp\",\"hidden\":[8],\"epochs\":1,"
                                     "\"accumulate\":2}", STR_ARG(id_text(arena, "dst", dataset)));
     const struct job_create in = { .name = STR("j"), .kind = JOB_TRAIN, .spec = { str_c(spec) }, .pool = STR("default"),
-                                   .queue = STR("default"), .slots = 2, .nodes = { 2, 2 }, .max_attempts = 3,
+                                   .queue = STR("default"), .slots = 2, .nodes = { nodes, most }, .max_attempts = 3,
                                    .max_runtime_seconds = 60 };
     struct forecast said;
     int64_t slots = 0;
@@ -213,9 +226,16 @@ static void a_forecast_counts_all_machines_of_a_gang(void **state)
     const struct quota_outlook *q = said.quotas.items;
     for (size_t i = 0; i < said.quotas.n; i++)
         slots += str_eq_c(q[i].resource, "slots") ? q[i].after - q[i].used : 0;
-    assert_int_equal(slots, 4);
-    assert_int_equal(said.estimate.max_minor, 240);
+    assert_int_equal(slots, slots_wanted);
+    assert_int_equal(said.estimate.max_minor, minor);
     arena_free(arena);
+}
+
+static void a_forecast_counts_all_machines_of_a_gang(void **state)
+{
+    (void)state;
+    forecast_between(2, 2, 4, 240);
+    forecast_between(1, 2, 2, 240);
 }
 
 int main(void)
