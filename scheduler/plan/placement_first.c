@@ -65,7 +65,17 @@ static void place_claims(struct planner *p)
             claims_take(&s->claims->items[i], s, node);
 }
 
-/* On whatever machines have room now but those that are kept for others. owners: by machine. */
+/* Somebody else waits in its pool. */
+static bool others_wait(const struct snapshot *s, const struct snap_job *j)
+{
+    for (size_t i = 0; i < s->jobs.n; i++)
+        if (&s->jobs.items[i] != j && !s->jobs.items[i].is_placed && str_eq(s->jobs.items[i].pool, j->pool))
+            return true;
+    return false;
+}
+
+/* On whatever machines have room now but those that are kept for others; more than it waits for only where nobody would have
+ * them, since it goes before all lines. owners: by machine. */
 static bool place_booked(struct planner *p, const struct start_booking *b, const struct start_booking **owners, size_t job)
 {
     struct snapshot *s = p->s;
@@ -80,7 +90,10 @@ static bool place_booked(struct planner *p, const struct start_booking *b, const
         was[i] = s->nodes.items[i].gangs;
         s->nodes.items[i].gangs &= !owners[i] || owners[i] == b;
     }
-    const size_t n = gang_find_largest(s, t, j, snap_job_nodes(j), p->a, &seats, &see);
+    struct snap_job booked = *j;
+    if (others_wait(s, j))
+        booked.nodes_max = booked.nodes;
+    const size_t n = gang_find_largest(s, t, &booked, snap_job_nodes(j), p->a, &seats, &see);
     for (size_t i = 0; i < s->nodes.n; i++)
         s->nodes.items[i].gangs = was[i];
     if (!n)

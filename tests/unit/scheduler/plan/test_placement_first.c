@@ -85,6 +85,28 @@ static void it_is_not_given_the_machines_of_another(void **state)
     arena_free(a);
 }
 
+/* It goes before who came first, but with no more than it waits for; with more where nobody else waits. */
+static void a_range_takes_its_least_before_others(void **state)
+{
+    (void)state;
+    for (int others = 0; others < 2; others++) {
+        struct arena *a = arena_new((size_t)64 << 20);
+        begin();
+        for (int i = 0; i < others * (W_NODES - 2); i++)
+            w_job(&w, 0, 1, 4, 10);
+        w.now_us += W_SECOND;
+        struct snap_job *j = w_job(&w, 0, 2, 4, 10);
+        j->nodes_max = 4;
+        const struct start_booking b = booking(j, 0);
+        assert_true(bookings_put(&w.bookings, &b));
+        plan(a);
+        assert_int_equal(w.p.places.n, others ? W_NODES - 1 : 1);
+        assert_true(uuid_eq(w.s.jobs.items[w.p.places.items[0].job].job_id, b.job_id));
+        assert_int_equal(w.p.places.items[0].nmore, others ? 1 : 3);
+        arena_free(a);
+    }
+}
+
 static void a_stopped_quota_starts_nobody(void **state)
 {
     (void)state;
@@ -108,6 +130,7 @@ int main(void)
         cmocka_unit_test(a_claim_goes_first_to_its_machine),
         cmocka_unit_test(a_booking_starts_as_soon_as_there_is_room),
         cmocka_unit_test(it_is_not_given_the_machines_of_another),
+        cmocka_unit_test(a_range_takes_its_least_before_others),
         cmocka_unit_test(a_stopped_quota_starts_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
