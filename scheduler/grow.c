@@ -35,9 +35,10 @@ struct seat_row { struct uuid tenant_id, job_id, attempt_id, node_id; int64_t fe
 SCHEMA_OF(seat_row, "A machine of a job that may grow", FIELD(seat_row, tenant_id, 0, .doc = "Tenant"),
     FIELD(seat_row, job_id, 0, .doc = "Job"), FIELD(seat_row, attempt_id, 0, .doc = "Attempt"),
     FIELD(seat_row, node_id, 0, .doc = "Machine"), FIELD(seat_row, fence, 0, .doc = "Number of the attempt"),
-    FIELD(seat_row, grace_s, 0, .doc = "Of its class"), FIELD(seat_row, devices, 0, .doc = "Devices held"));
+    FIELD(seat_row, grace_s, 0, .doc = "Of its class, or a minute"), FIELD(seat_row, devices, 0, .doc = "Devices held"));
+/* It is in nobody's way: a class that gives no time for a checkpoint gives it here. */
 static const struct stmt grow_seats = { .name = "grow_seats", .params = "UUi", .row = &seat_row_schema, .card = CARD_MANY, .sql =
-    "SELECT a.tenant_id, a.job_id, a.attempt_id, h.node_id, a.fence, coalesce(c.grace_s, 60) AS grace_s, h.devices\n"
+    "SELECT a.tenant_id, a.job_id, a.attempt_id, h.node_id, a.fence, greatest(c.grace_s, 60) AS grace_s, h.devices\n"
     "  FROM unnest($1, $2) AS i(tenant_id, job_id)\n"
     "  JOIN attempt a ON a.tenant_id = i.tenant_id AND a.job_id = i.job_id AND a.live\n"
     "  JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id\n"

@@ -202,8 +202,12 @@ static void it_stays_with_a_deadline_or_a_spent_budget(void **state)
                      " SELECT tenant_id, gen_random_uuid(), 'b', 'gpu_hours', 1, 'total', now(), 'STOPPED', gen_random_uuid()"
                      " FROM job WHERE nodes_max = 4");
     assert_int_equal(grows(NULL), 0);
-    fixture_exec(&f, "UPDATE budget SET state = 'OPEN'");
+    fixture_exec(&f, "UPDATE budget SET state = 'OPEN'; UPDATE priority_class SET grace_s = 0 WHERE class = 'low'");
+    /* nobody is in a hurry, so that it has time for a checkpoint whatever its class gives it */
+    const int64_t now_ms = fixture_count(&f, "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint");
     assert_int_equal(grows(NULL), 2);
+    assert_true(fixture_count(&f, "SELECT (extract(epoch FROM evict_until) * 1000)::bigint FROM attempt WHERE live AND nodes > 1")
+                >= now_ms + 60000);
 }
 
 int main(void)
