@@ -9,6 +9,7 @@
 #include "scheduler/evict.h"
 #include "scheduler/mirror/snapshot.h"
 #include "scheduler/plan/grow.h"
+#include "scheduler/plan/sight.h"
 #include "tenants/accounts/budget.h"
 
 #include <stdlib.h>
@@ -47,21 +48,39 @@ static const struct stmt grow_seats = { .name = "grow_seats", .params = "UUi", .
     " ORDER BY a.started_at, a.tenant_id, a.job_id LIMIT $3" };
 const struct stmt *const grow_stmts[] = { &grow_jobs, &grow_seats, NULL };
 
-/* A plan that was cut short may have left somebody out in any of them. */
+static bool may_wait_for_room(const struct waiting *x)
+{
+    return waits_for_room(x) || str_eq(x->reason, STR("Preempting")) || str_eq(x->reason, STR("Priority"));
+}
+
+/* A plan that was cut short may have left somebody out in any pool. Who waits for quota would have what his tenant gives back,
+ * in whatever pool; where that is all he waits for, no other tenant is in his way. */
 void grow_busy(struct work *w, const struct snapshot *s, const struct plan *p, struct slice *ret, bool *ret_all)
 {
-    struct str *pools = ARENA_ARRAY(w->arena, struct str, p->waits.n + 1);
-    *ret = (struct slice){ pools, 0 };
-    *ret_all = p->is_cut;
+    struct grow_wait *all = ARENA_ARRAY(w->arena, struct grow_wait, 2 * p->waits.n + 1);
+    bool *is_told = ARENA_ARRAY(w->arena, bool, s->tenants.n + 1);
+    size_t pools = 0, n = 0;
+    struct str words;
     for (size_t i = 0; i < p->waits.n; i++) {
         const struct waiting *x = &p->waits.items[i];
-        const struct str pool = s->jobs.items[x->job].pool;
-        bool is_known = !waits_for_room(x) && !str_eq(x->reason, STR("Preempting")) && !str_eq(x->reason, STR("Priority"));
-        for (size_t k = 0; k < ret->n && !is_known; k++)
-            is_known = str_eq(pools[k], pool);
+        const struct snap_job *j = &s->jobs.items[x->job];
+        const struct snap_tenant *t = &s->tenants.items[j->tenant];
+        bool is_known = !may_wait_for_room(x) ||
+                        (str_eq(x->reason, STR("QuotaExceeded")) && !sight_quota_allows(t, j, w->arena, &words));
+        for (size_t k = 0; k < pools && !is_known; k++)
+            is_known = str_eq(all[k].pool, j->pool);
         if (!is_known)
-            pools[ret->n++] = pool;
+            all[pools++] = (struct grow_wait){ .pool = j->pool };
     }
+    n = pools;
+    for (size_t i = 0; i < p->waits.n; i++) {
+        const int64_t t = s->jobs.items[p->waits.items[i].job].tenant;
+        if (!is_told[t] && str_eq(p->waits.items[i].reason, STR("QuotaExceeded")))
+            all[n++] = (struct grow_wait){ .tenant_id = s->tenants.items[t].tenant_id };
+        is_told[t] |= str_eq(p->waits.items[i].reason, STR("QuotaExceeded"));
+    }
+    *ret = (struct slice){ all, n };
+    *ret_all = p->is_cut;
 }
 
 static int node_of(const void *key, const void *at)

@@ -11,9 +11,10 @@ struct plan;
 struct snapshot;
 struct stmt;
 
-/* Pools in which a job of that plan waits for room, into w->arena; whose plan was cut short is said by *ret_all: any pool. */
+/* Who waits for room in that plan (struct grow_wait, plan/grow.h), into w->arena; *ret_all: it was cut short, so in any pool
+ * somebody may. */
 void grow_busy(struct work *w, const struct snapshot *s, const struct plan *p, struct slice *ret, bool *ret_all);
-/* busy: struct str. In transactions of its own; ret_nodes: struct uuid, whom to wake; they are committed. Memory: w->arena.
+/* busy: struct grow_wait. In transactions of its own; ret_nodes: struct uuid, whom to wake; they are committed. Memory: w->arena.
  * Errors: those of the database. */
 enum errc grow_pass(struct work *w, struct slice busy, struct slice *ret_nodes, struct err *e) MUST_CHECK;
 extern const struct stmt *const grow_stmts[];

@@ -13,7 +13,7 @@ struct plan_outcome {
     bool loads;                         /* not all that waits is kept yet */
     bool is_told;                       /* it was a full round, and the next two are of it */
     bool is_busy;                       /* somebody may wait for room anywhere */
-    struct slice busy;                  /* struct str: pools in which somebody does */
+    struct slice busy;                  /* struct grow_wait: who does, and where */
 };
 
 static inline struct work loop_work(const struct app *app, struct arena *a)

@@ -3,11 +3,13 @@
 #include "scheduler/plan/grow.h"
 #include "scheduler/plan/sight.h"
 
-static bool is_busy(const struct grow_in *in, struct str pool)
+static bool is_busy(const struct grow_in *in, const struct snap_job *j)
 {
-    for (size_t i = 0; i < in->nbusy; i++)
-        if (str_eq(in->busy[i], pool))
+    for (size_t i = 0; i < in->nbusy; i++) {
+        const struct grow_wait *x = &in->busy[i];
+        if ((!x->pool.ptr || str_eq(x->pool, j->pool)) && (uuid_is_nil(x->tenant_id) || uuid_eq(x->tenant_id, j->tenant_id)))
             return true;
+    }
     return false;
 }
 
@@ -71,7 +73,7 @@ bool grow_choose(struct snapshot *s, const struct grow_in *in, struct arena *a, 
         if (j && is_its(&in->seats[i], j))
             continue;
         j = job_of(s, &in->seats[i]);
-        if (!j || is_busy(in, j->pool) || j->denied.ptr || is_stopped(s, j))
+        if (!j || is_busy(in, j) || j->denied.ptr || is_stopped(s, j))
             continue;
         const int64_t has = move(s, in, j, true);
         const size_t gets = has && 2 * has <= snap_job_most(j)

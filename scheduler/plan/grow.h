@@ -2,8 +2,9 @@
 /* grow.h - which running job on several machines is to start again on twice as many or more (docs/adr/0143).
  *
  * The jobs of the snapshot are those that run below their most (snap_job_most), not those that wait. One may grow where nobody
- * waits for room in its pool, its queue goes, and, with its own machines given back, at least twice as many are there, within its
- * tenant's quota and rules: what the next plan would give it. Pure: the snapshot is as it was afterwards. */
+ * waits for room in its pool or for its tenant's quota, its queue goes, and, with its own machines given back, at least twice as
+ * many are there, within its tenant's quota and rules: what the next plan would give it. Pure: the snapshot is as it was
+ * afterwards. */
 #pragma once
 #include "scheduler/plan/snapshot.h"
 
@@ -14,10 +15,12 @@ struct grow_seat {
     size_t node;
     uint64_t devices;
 };
+/* Somebody waits: in that pool, or, pool.ptr NULL, in any; in the way of that tenant's jobs, or, nil, of everybody's. */
+struct grow_wait { struct str pool; struct uuid tenant_id; };
 struct grow_in {
     const struct grow_seat *seats;
     size_t nseats;
-    const struct str *busy;             /* pools in which somebody waits for room */
+    const struct grow_wait *busy;
     size_t nbusy;
 };
 

@@ -5,6 +5,7 @@
 #include "scheduler/engine/lease_member.h"
 #include "scheduler/grow.h"
 #include "scheduler/plan/bookings.h"
+#include "scheduler/plan/grow.h"
 #include "scheduler/plan/claims.h"
 #include "tests/db/scheduler/fixture.h"
 
@@ -91,7 +92,7 @@ static size_t grows(const char *pool)
 {
     struct arena *a = arena_new(64 << 20);
     struct work w = { .app = &f.scheduler, .arena = a, .now_us = clock_wall_us(&clock_system) };
-    struct str busy = pool ? str_c(pool) : STR_NULL;
+    struct grow_wait busy = { .pool = pool ? str_c(pool) : STR_NULL };
     struct slice told = { 0 };
     OK(grow_pass(&w, (struct slice){ &busy, pool != NULL }, &told, e));
     const size_t n = told.n;
@@ -210,9 +211,36 @@ static void it_stays_with_a_deadline_or_a_spent_budget(void **state)
                 >= now_ms + 60000);
 }
 
+/* Who waits for room is in everybody's way in its pool; for quota, in its tenant's way everywhere, and in no other's. */
+static void quota_of_one_tenant_is_in_no_others_way(void **state)
+{
+    (void)state;
+    struct snap_tenant t[] = { { .tenant_id.b[0] = 1, .slots_used = 4, .slots_limit = 4 },
+                               { .tenant_id.b[0] = 2, .slots_limit = 4 } };
+    struct snap_job j[] = { { .pool = STR("a"), .slots = 1, .tenant = 0 }, { .pool = STR("b"), .slots = 1, .tenant = 1 },
+                            { .pool = STR("c"), .slots = 1, .tenant = 1 }, { .pool = STR("d"), .slots = 1, .tenant = 1 } };
+    struct waiting waits[] = { { 0, STR("QuotaExceeded"), STR(""), false }, { 1, STR("Resources"), STR(""), false },
+                               { 2, STR("NoMatchingFlavor"), STR(""), false }, { 3, STR("QuotaExceeded"), STR(""), false } };
+    const struct snapshot s = { .tenants = { t, 2 }, .jobs = { j, 4 } };
+    const struct plan p = { .waits = { waits, 4 } };
+    struct work w = { .arena = arena_new(1 << 20) };
+    struct slice busy;
+    bool is_all = true;
+    grow_busy(&w, &s, &p, &busy, &is_all);
+    const struct grow_wait *x = busy.items;
+    assert_false(is_all);
+    assert_int_equal(busy.n, 4);        /* the last one has quota left, so that a rule keeps it, which tenants may share */
+    assert_true(str_eq(x[0].pool, STR("b")) && uuid_is_nil(x[0].tenant_id));
+    assert_true(str_eq(x[1].pool, STR("d")) && uuid_is_nil(x[1].tenant_id));
+    assert_true(!x[2].pool.ptr && uuid_eq(x[2].tenant_id, t[0].tenant_id));
+    assert_true(!x[3].pool.ptr && uuid_eq(x[3].tenant_id, t[1].tenant_id));
+    arena_free(w.arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test_teardown(it_grows_and_becomes_smaller, done),
-                                        cmocka_unit_test_teardown(it_stays_with_a_deadline_or_a_spent_budget, done) };
+                                        cmocka_unit_test_teardown(it_stays_with_a_deadline_or_a_spent_budget, done),
+                                        cmocka_unit_test(quota_of_one_tenant_is_in_no_others_way) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -24,7 +24,7 @@ struct world {
     int64_t free[MOST];
     bool at[JOBS][MOST];
     size_t nnodes, njobs;
-    struct str busy[1];
+    struct grow_wait busy[1];
     size_t nbusy;
     int64_t has, gets;
 };
@@ -135,11 +135,16 @@ static void it_does_not_go_where_others_wait_or_nothing_is_left(void **state)
     (void)state;
     struct world w = begin(4, 4);
     struct snap_job *j = runs(&w, 1, 4, 3, 0, 1);
-    w.busy[0] = STR("other");
+    w.busy[0].pool = STR("other");
     w.nbusy = 1;
     assert_int_equal(chosen(&w), 0);
-    w.busy[0] = STR("default");
+    w.busy[0].pool = STR("default");
     assert_int_equal(chosen(&w), -1);
+    w.busy[0] = (struct grow_wait){ .tenant_id.b[0] = 7 };      /* for the quota of another tenant */
+    assert_int_equal(chosen(&w), 0);
+    j->tenant_id = w.busy[0].tenant_id;
+    assert_int_equal(chosen(&w), -1);
+    j->tenant_id = (struct uuid){ 0 };
     w.nbusy = 0;
     w.tenants[0].slots_limit = 6;
     assert_int_equal(chosen(&w), 0);
