@@ -28,7 +28,8 @@ void harness_give(const char *path);                            /* to the accoun
  * with 0. */
 pid_t harness_spawn(const char *const *argv, const char *dir, const char *log);
 void harness_run(const char *const *argv, const char *dir, const char *log);
-void harness_dir(struct child *c, const char *kind);            /* a new folder below $TMPDIR, else in memory or /tmp */
+/* A new folder below $TMPDIR, else in memory or /tmp; those of programs that were killed are removed first. */
+void harness_dir(struct child *c, const char *kind);
 void harness_end(struct child *c, int sig);                     /* sends the signal and waits */
 void harness_remove(const char *path);                          /* a folder with all that is in it */
 /* Between the two, the end of the program ends it; end calls harness_gone. */

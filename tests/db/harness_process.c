@@ -3,6 +3,7 @@
  * refuses to run as root: the children then become user postgres (or nobody). */
 #include "tests/db/harness_int.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -21,6 +23,7 @@
 
 static const uint64_t SHM_FREE_BYTES = (uint64_t)4 << 30;      /* a cluster has 50 MB, and tests with much data some hundred */
 enum { SHM_FREE_FILES = 100000 };
+#define HELD "held"
 
 void harness_die(const char *what)
 {
@@ -111,11 +114,48 @@ static const char *base_folder(void)
     return "/tmp";
 }
 
+/* A file of the folder is locked for as long as this program lives, and has its name only once it is. The lock is all that the
+ * descriptor is for, so it stays open. */
+static void hold(const char *dir)
+{
+    char fresh[160], path[160];
+    snprintf(fresh, sizeof fresh, "%s/held.new", dir);
+    snprintf(path, sizeof path, "%s/" HELD, dir);
+    int fd = open(fresh, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) != 0 || rename(fresh, path) != 0)
+        harness_die(path);
+}
+
+/* Folders of programs that were killed, which nobody else removes: in memory each takes its 50 MB. */
+static void sweep(const char *base)
+{
+    DIR *all = opendir(base);
+    for (const struct dirent *d; all && (d = readdir(all));) {
+        char dir[400], path[420];
+        struct stat st;
+        if (strncmp(d->d_name, "falaj-", 6) != 0)
+            continue;
+        snprintf(dir, sizeof dir, "%s/%s", base, d->d_name);
+        snprintf(path, sizeof path, "%s/" HELD, dir);
+        int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        if (fd < 0)
+            continue;
+        if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0)
+            harness_remove(dir);
+        close(fd);
+    }
+    if (all)
+        closedir(all);
+}
+
 void harness_dir(struct child *c, const char *kind)
 {
-    snprintf(c->dir, sizeof c->dir, "%s/falaj-%s-XXXXXX", base_folder(), kind);
+    const char *base = base_folder();
+    sweep(base);
+    snprintf(c->dir, sizeof c->dir, "%s/falaj-%s-XXXXXX", base, kind);
     if (!mkdtemp(c->dir))
         harness_die("mkdtemp");
+    hold(c->dir);
     harness_give(c->dir);
     c->owner = getpid();
 }
