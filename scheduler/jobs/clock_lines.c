@@ -19,7 +19,7 @@ static int64_t *wants_of(const struct board *b, struct arena *a)
 {
     int64_t *sums = ARENA_ARRAY(a, int64_t, b->in.base.tenants.n + 1);
     for (size_t i = 0; i < b->in.nlive; i++)
-        sums[b->in.live[i].job.tenant] += snap_job_nodes(&b->in.live[i].job) * b->in.live[i].job.slots;
+        sums[b->in.live[i].job.tenant] += ((int64_t)b->in.live[i].nmore + 1) * b->in.live[i].job.slots;
     for (size_t i = 0; i < b->in.base.jobs.n; i++)
         sums[b->in.base.jobs.items[i].tenant] += snap_job_nodes(&b->in.base.jobs.items[i]) * b->in.base.jobs.items[i].slots;
     return sums;
@@ -89,9 +89,9 @@ static struct slice points_of(const struct ahead_in *in, struct clock_step *s, s
     return (struct slice){ p, k };
 }
 
-static void add_steps(struct clock_step *s, size_t *n, int64_t from_us, int64_t until_us, const struct snap_job *j)
+static void add_steps(struct clock_step *s, size_t *n, int64_t from_us, int64_t until_us, const struct snap_job *j, int64_t nodes)
 {
-    const int64_t slots = snap_job_nodes(j) * j->slots, gpus = snap_job_nodes(j) * j->gpus;
+    const int64_t slots = nodes * j->slots, gpus = nodes * j->gpus;
     s[(*n)++] = (struct clock_step){ from_us, slots, gpus };
     if (until_us != AHEAD_NEVER)
         s[(*n)++] = (struct clock_step){ until_us, -slots, -gpus };
@@ -106,13 +106,14 @@ static struct slice line_points(const struct clock_lines *l, const struct ahead 
         const struct ahead_live *h = &in->live[i];
         const int64_t ends_us = x->leaves_us[i] ? x->leaves_us[i] : h->ends_us;
         if (h->machine != AHEAD_NONE && str_eq(h->where->zone, zone) && line_of(l, &l->b->runs[i], h->job.tenant) == line)
-            add_steps(s, &n, in->now_us, ends_us <= in->now_us ? in->now_us + 1 : ends_us, &h->job);
+            add_steps(s, &n, in->now_us, ends_us <= in->now_us ? in->now_us + 1 : ends_us, &h->job,
+                      (int64_t)h->nmore + 1);
     }
     for (size_t i = 0; i < x->starts.n; i++) {
         const struct ahead_start *h = &x->starts.items[i];
         const struct snap_job *j = ahead_job(in, h->job);
         if (str_eq(in->base.nodes.items[h->machine].zone, zone) && line_of(l, board_tag(l->b, h->job), j->tenant) == line)
-            add_steps(s, &n, h->at_us, h->ends_us, j);
+            add_steps(s, &n, h->at_us, h->ends_us, j, h->nodes);
     }
     return points_of(in, s, n, a);
 }

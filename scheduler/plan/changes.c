@@ -174,10 +174,9 @@ static void try_number(struct trial *t, int what, int64_t *value, int64_t limit,
     *value = from;
 }
 
-/* On all its machines. */
-static int64_t of_all(const struct snap_job *j, bool of_gpus)
+static int64_t of_all(const struct snap_job *j, int64_t machines, bool of_gpus)
 {
-    return snap_job_nodes(j) * (of_gpus ? j->gpus : j->slots);
+    return machines * (of_gpus ? j->gpus : j->slots);
 }
 
 /* Room for all that the tenant has waiting. */
@@ -186,10 +185,10 @@ static int64_t wanted(const struct trial *t, bool of_gpus)
     int64_t sum = 0;
     for (size_t i = 0; i < t->in.base.jobs.n; i++)
         if (t->in.base.jobs.items[i].tenant == t->j->tenant)
-            sum += of_all(&t->in.base.jobs.items[i], of_gpus);
+            sum += of_all(&t->in.base.jobs.items[i], snap_job_nodes(&t->in.base.jobs.items[i]), of_gpus);
     for (size_t i = 0; i < t->in.nlive; i++)
         if (t->in.live[i].job.tenant == t->j->tenant)
-            sum += of_all(&t->in.live[i].job, of_gpus);
+            sum += of_all(&t->in.live[i].job, (int64_t)t->in.live[i].nmore + 1, of_gpus);
     return sum;
 }
 
