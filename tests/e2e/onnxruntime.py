@@ -124,7 +124,7 @@ def main():
     falaj("model", "import", "turns.onnx", "--name", "turns")
     falaj("deploy", "create", "turns", "turns", "--wait")
     endless = numpy.full((1, COLUMNS), 1e15, "f4")
-    status, got = api.call("POST", "/v2/models/turns/infer", call(endless, timeout=500000))
+    status, got = api.call("POST", "/v2/models/turns/infer", call(endless, timeout=3000000))
     assert status == 504 and "still computing" in json.dumps(got), (status, got)
     answer = api.must("POST", "/v2/models/turns/infer", call(rows[:2]))
     assert len(answer["outputs"][0]["data"]) == 2 * COLUMNS

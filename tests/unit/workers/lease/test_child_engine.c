@@ -229,7 +229,7 @@ static void test_a_call_without_end(void **st)
     serve_start(&z, NULL, 2, &c);
     assert_string_not_equal(c.endpoint, "");
     struct http_client *api = serve_caller(&z, "api", c.endpoint, c.attempt);
-    assert_int_equal(serve_ask(api, z.a, "/infer", STR("{\"parameters\":{\"timeout\":300000},\"inputs\":[{\"name\":\"x\","
+    assert_int_equal(serve_ask(api, z.a, "/infer", STR("{\"parameters\":{\"timeout\":2000000},\"inputs\":[{\"name\":\"x\","
                                "\"datatype\":\"FP32\",\"shape\":[1,3],\"data\":[1,2,1e15]}]}"), &r), 504);
     assert_non_null(strstr(str_z(z.a, r.body), "still computing these numbers when their time was over"));
     assert_int_equal(ask(&z, api, "1,2,3,4,5,6", &r), 200);
