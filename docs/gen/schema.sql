@@ -4725,6 +4725,9 @@ CREATE INDEX job_dependency_awaited ON public.job_dependency USING btree (tenant
 -- Name: job_due; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX job_due ON public.job USING btree (not_before) WHERE (queued AND (not_before IS NOT NULL));
 
+-- Name: job_elastic; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX job_elastic ON public.job USING btree (tenant_id, job_id) WHERE ((ended IS NULL) AND (NOT queued) AND (nodes_max > nodes));
+
 -- Name: job_ended_list; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX job_ended_list ON public.job USING btree (tenant_id, ended, job_id) INCLUDE (kind, created_by, pool, zone, project_id) WHERE (ended IS NOT NULL);
 
