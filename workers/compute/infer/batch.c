@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { QUEUE_ROWS = 65536, QUEUE_REQUESTS = 4096, WATCH_US = 20000 };
 
@@ -310,6 +311,30 @@ static enum errc no_answer(const struct infer_request *r, enum errc rc, struct e
                    *r->why ? ": " : "", r->why);
 }
 
+struct watcher { struct batcher *batcher; _Atomic bool is_done; };
+
+static void *watch_main(void *arg)
+{
+    struct watcher *w = arg;
+    for (; !w->is_done; usleep(WATCH_US))
+        batcher_watch(w->batcher);
+    return NULL;
+}
+
+/* On the caller's thread, who cannot watch an engine while he computes. */
+static enum errc run_here(struct batcher *b, struct infer_session *s, struct infer_request *r, struct err *e)
+{
+    struct watcher w = { .batcher = b };
+    pthread_t t;
+    if (b->watch && pthread_create(&t, NULL, watch_main, &w))
+        return FAIL(e, LIMIT, "a thread that watches the model's engine cannot be started");
+    run_batch(b, s, r);
+    w.is_done = true;
+    if (b->watch)
+        pthread_join(t, NULL);
+    return ERR_OK;
+}
+
 enum errc batcher_infer(struct batcher *b, struct infer_request *r, struct err *e)
 {
     ASSERT(r->rows >= 1);
@@ -322,11 +347,13 @@ enum errc batcher_infer(struct batcher *b, struct infer_request *r, struct err *
         pthread_mutex_unlock(&b->lock);
         r->next = NULL;
         r->arrived_us = r->taken_us = now_us();
-        run_batch(b, s, r);
+        enum errc can = run_here(b, s, r, e);
         give_session(b, s);
+        TRY(can);
         return r->rc == ERR_OK ? ERR_OK : no_answer(r, r->rc, e);
     }
-    struct waiter w = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, ERR_OK };
+    struct waiter w = { .lock = PTHREAD_MUTEX_INITIALIZER, .rc = ERR_OK };
+    mono_cond_init(&w.wake);
     r->ctx = &w;
     r->done = wake_waiter;
     struct infer_request *gone;
@@ -335,8 +362,10 @@ enum errc batcher_infer(struct batcher *b, struct infer_request *r, struct err *
     tell_all(gone, ERR_RATE);
     if (rc == ERR_OK) {
         pthread_mutex_lock(&w.lock);
-        while (!w.is_done)
-            pthread_cond_wait(&w.wake, &w.lock);
+        while (!w.is_done) {
+            (void)mono_cond_wait(&w.wake, &w.lock, now_us() + WATCH_US);
+            batcher_watch(b);
+        }
         pthread_mutex_unlock(&w.lock);
         if (w.rc != ERR_OK)
             rc = no_answer(r, w.rc, e);

@@ -3,16 +3,12 @@
  * otherwise there is no timer: a request never waits for company.
  *
  * batcher_submit hands a request over and returns; done() is called on a batcher thread. batcher_infer is the blocking form:
- * when a
- * session is free and nothing waits it runs on the caller's own thread, which saves two thread switches. Requests are never
- * split
- * over batches unless longer than a batch, then they run alone, in slices. done() is told RATE when a request gave way to a
- * caller with
- * less, DEADLINE when its turn came too late, or when the model's engine was stopped because it still computed at the end of the
- * request's time (r->why; batcher_watch), UNPROCESSABLE when the model's engine refuses its numbers (r->why); those of others
- * in its batch are computed all the same. Memory: requests belong to the caller until done. Errors: RATE when there is
- * no room;
- * those of infer_run.
+ * when a session is free and nothing waits it runs on the caller's own thread, which saves two thread switches. It watches an
+ * engine by itself. Requests are never split over batches unless longer than a batch, then they run alone, in slices.
+ * done() is told RATE when a request gave way to a caller with less, DEADLINE when its turn came too late, or when the model's
+ * engine was stopped because it still computed at the end of the request's time (r->why; batcher_watch), UNPROCESSABLE when the
+ * model's engine refuses its numbers (r->why); those of others in its batch are computed all the same. Memory: requests belong to
+ * the caller until done. Errors: RATE when there is no room; those of infer_run.
  * Calling order: batcher_new -> submit / infer from any thread -> batcher_free (finishes what is queued; no submit after it). */
 #pragma once
 #include "workers/compute/infer/queue.h"
