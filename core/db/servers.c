@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* servers.c - what is remembered of a server stands in one small table of the process, by the hash of its name and port: a site
- * has two or three, and a place that is taken over by another costs an attempt. */
+ * has two or three. With more than PLACES the one that nobody asked for the longest time is forgotten, which costs an attempt. */
 #include "core/db/servers.h"
 #include "core/base/clock.h"
 #include "core/base/str.h"
@@ -16,8 +16,8 @@ enum {
 };
 
 static struct place {
-    uint64_t of;
-    int64_t good_us, silent_until_us;
+    uint64_t of;                /* 0: nobody's */
+    int64_t asked_us, good_us, silent_until_us;
 } places[PLACES];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -34,11 +34,20 @@ static uint64_t name_of(const char *host, const char *port)
 }
 
 /* With the lock held. */
-static struct place *place_of(uint64_t of)
+static struct place *place_of(uint64_t of, int64_t now)
 {
-    struct place *p = &places[of % PLACES];
+    struct place *p = places;
+    for (struct place *at = places; at < places + PLACES; at++) {
+        if (at->of == of) {
+            p = at;
+            break;
+        }
+        if (at->asked_us < p->asked_us)
+            p = at;
+    }
     if (p->of != of)
         *p = (struct place){ .of = of };
+    p->asked_us = now;
     return p;
 }
 
@@ -46,7 +55,7 @@ static void remember(uint64_t of, bool is_good)
 {
     int64_t now = clock_mono_us(&clock_system);
     pthread_mutex_lock(&lock);
-    struct place *p = place_of(of);
+    struct place *p = place_of(of, now);
     if (is_good)
         p->good_us = now;
     p->silent_until_us = is_good ? 0 : now + SILENT_US;
@@ -118,7 +127,7 @@ static void order(struct server *s, int n)
     int64_t now = clock_mono_us(&clock_system);
     pthread_mutex_lock(&lock);
     for (int i = 0; i < n; i++) {
-        struct place *p = place_of(s[i].of);
+        struct place *p = place_of(s[i].of, now);
         s[i].good_us = p->good_us;
         s[i].is_silent = now < p->silent_until_us;
         if (p->silent_until_us && !s[i].is_silent)

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "core/base/cleanup.h"
+#include "core/base/str.h"
 #include "core/db/session.h"
 #include "tests/db/harness.h"
 
@@ -22,13 +23,23 @@ enum { CALLS = 4 };
 static struct pg_harness *pg;
 static struct err e;
 static char silent_dir[] = "/tmp/falaj-silent-XXXXXX", path[64];
+static char silent_host[64];        /* a link to it, whose name's hash shares its last bits with that of the other server */
 static int silent_fd;
+
+static struct str real_host(void)
+{
+    const char *words = pg_harness_conninfo(pg, NULL, NULL) + strlen("host=");
+    return (struct str){ words, strcspn(words, " ") };
+}
 
 static int setup(void **state)
 {
     (void)state;
     pg = pg_harness_new();
     assert_non_null(mkdtemp(silent_dir));
+    for (int i = 0; !i || (str_hash(str_c(silent_host)) - str_hash(real_host())) % 64; i++)
+        snprintf(silent_host, sizeof silent_host, "%s/%d", silent_dir, i);
+    assert_int_equal(symlink(silent_dir, silent_host), 0);
     struct sockaddr_un at = { .sun_family = AF_UNIX };
     snprintf(path, sizeof path, "%s/.s.PGSQL.5432", silent_dir);
     memcpy(at.sun_path, path, sizeof path);
@@ -43,6 +54,7 @@ static int teardown(void **state)
     (void)state;
     close(silent_fd);
     unlink(path);
+    unlink(silent_host);
     rmdir(silent_dir);
     pg_harness_free(pg);
     return 0;
@@ -69,12 +81,11 @@ static enum errc reach(const char *hosts, const char *more)
 
 static const char *with_silent(char buf[300], bool is_first)
 {
-    const char *words = pg_harness_conninfo(pg, NULL, NULL) + strlen("host=");
-    int n = (int)strcspn(words, " ");
+    const struct str real = real_host();
     if (is_first)
-        snprintf(buf, 300, "%s,%.*s", silent_dir, n, words);
+        snprintf(buf, 300, "%s,%.*s", silent_host, (int)real.len, real.ptr);
     else
-        snprintf(buf, 300, "%.*s,%s", n, words, silent_dir);
+        snprintf(buf, 300, "%.*s,%s", (int)real.len, real.ptr, silent_host);
     return buf;
 }
 
