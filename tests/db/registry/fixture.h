@@ -53,6 +53,16 @@ static struct principal *people[2];
 static struct arena *arena;
 static struct err e;
 
+/* It stands still when this returns. A signal alone stops a process of several threads only once the one that takes it
+ * has run. */
+static inline void keyd_stop(void)
+{
+    int status = 0;
+    assert_int_equal(kill(keyd, SIGSTOP), 0);
+    assert_int_equal(waitpid(keyd, &status, WUNTRACED), keyd);
+    assert_true(WIFSTOPPED(status));
+}
+
 /* The one integer that a query of the superuser gives. */
 static inline int64_t number(const char *sql)
 {

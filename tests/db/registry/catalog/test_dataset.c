@@ -250,7 +250,7 @@ static void test_no_transaction_waits_for_weights(void **state)
     int held = 0, free_ = 0;
     struct db_session *session = NULL;
     OK(db_session_new(pg_harness_conninfo(pg, "postgres", DB), "test", 30000, &session, &e));
-    kill(keyd, SIGSTOP);
+    keyd_stop();
     assert_int_equal(pthread_create(&t, NULL, check_thread, &c), 0);
     while (!c.has_ended) {
         struct db_text_rows rows = { 0 };

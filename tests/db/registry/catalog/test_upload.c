@@ -167,7 +167,7 @@ static void test_no_transaction_waits_for_a_seal(void **state)
         struct sealer *s = &doors[i];
         pthread_t t;
         int in_a_row = 0;
-        kill(keyd, SIGSTOP);
+        keyd_stop();
         assert_int_equal(pthread_create(&t, NULL, seal_thread, s), 0);
         while (in_a_row < NONE_IN_A_ROW && !s->has_ended)
             in_a_row = number("SELECT count(*) FROM pg_stat_activity WHERE usename = 'falaj_app'"
