@@ -29,6 +29,7 @@ static const struct stmt meet_put = { .name = "lease_meet_put", .params = "uuis"
     "UPDATE attempt_member SET endpoint = $4\n"
     " WHERE tenant_id = $1 AND attempt_id = $2 AND rank = $3 AND live AND endpoint IS DISTINCT FROM $4" };
 
+/* Who has met the others and is done was there: the first rank may hear of it later. */
 struct meet_row { int64_t rank; struct str endpoint, zone, pool, name; };
 SCHEMA_OF(meet_row, "A machine of a gang", FIELD(meet_row, rank, 0, .doc = "Which"), FIELD(meet_row, endpoint, 0, .doc = "Where"),
     FIELD(meet_row, zone, 0, .doc = "Zone"), FIELD(meet_row, pool, 0, .doc = "Pool"), FIELD(meet_row, name, 0, .doc = "Machine"));
@@ -36,7 +37,7 @@ static const struct stmt meet_read = { .name = "lease_meet_read", .params = "uu"
                                         .card = CARD_MANY, .sql =
     "SELECT m.rank, coalesce(m.endpoint, '') AS endpoint, n.zone, n.pool, n.name\n"
     "  FROM attempt_member m JOIN node n ON n.node_id = m.node_id\n"
-    " WHERE m.tenant_id = $1 AND m.attempt_id = $2 AND m.live ORDER BY m.rank" };
+    " WHERE m.tenant_id = $1 AND m.attempt_id = $2 AND (m.live OR m.state = 'SUCCEEDED') ORDER BY m.rank" };
 
 const struct stmt *const lease_member_stmts[] = { &member_check, &member_write, &meet_put, &meet_read, NULL };
 

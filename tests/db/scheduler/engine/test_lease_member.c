@@ -126,6 +126,21 @@ static void they_meet_once_all_are_there(void **state)
     show();
 }
 
+/* A rank that ended well before the first one heard that all had met was there: nobody waits for it. */
+static void a_rank_that_is_done_has_met(void **state)
+{
+    (void)state;
+    begin();
+    for (int r = 0; r < 3; r++)
+        assert_int_equal(meet(r, "127.0.0.1:1001").missing, 2 - r);
+    assert_int_equal(say(2, LE_START), 1);
+    assert_int_equal(say(2, LE_SUCCEED), 1);
+    const struct lease_gang_out out = meet(0, "127.0.0.1:1001");
+    assert_int_equal(out.missing, 0);
+    assert_int_equal(out.members.n, 3);
+    assert_int_equal(meet(1, "127.0.0.1:1002").missing, 0);
+}
+
 /* Ranks behind the first end by themselves; what the job becomes is rank 0's word, and a later word of theirs is no news. */
 static void the_first_rank_says_how_it_ended(void **state)
 {
@@ -311,6 +326,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(they_meet_once_all_are_there, fresh, done),
+        cmocka_unit_test_setup_teardown(a_rank_that_is_done_has_met, fresh, done),
         cmocka_unit_test_setup_teardown(the_first_rank_says_how_it_ended, fresh, done),
         cmocka_unit_test_setup_teardown(the_energy_of_all_is_the_attempts, fresh, done),
         cmocka_unit_test_setup_teardown(a_rank_that_fails_ends_all, fresh, done),
