@@ -91,12 +91,22 @@ void conn_enter(struct http_conn *n, enum conn_phase phase, int64_t deadline_us)
     queue_join(n);
 }
 
+/* Earned time is not kept: who sent much and falls silent has no longer than who sent little, and who sends a byte now and then
+ * to hold a place uses up what there is. */
+void conn_body_came(struct http_conn *n, size_t bytes)
+{
+    const struct http_server_options *o = &n->loop->server->o;
+    int64_t most = n->loop->now_us + o->body_deadline_ms * 1000LL;
+    int64_t earned_us = (int64_t)((double)bytes * 1e6 / (double)o->least_bytes_per_s);
+    n->deadline_us = earned_us > most - n->deadline_us ? most : n->deadline_us + earned_us;
+}
+
 void conn_sends(struct http_exchange *x)
 {
     if (!x->conn || x->stream || x->upgrade.opened)
         return;                     /* a stream has its own limits, and its writer waits for it */
     const struct http_server_options *o = &x->loop->server->o;
-    int64_t ms = o->body_deadline_ms + x->answer_bytes / (o->answer_bytes_per_s / 1000 + 1);
+    int64_t ms = o->body_deadline_ms + x->answer_bytes / (o->least_bytes_per_s / 1000 + 1);
     conn_enter(x->conn, CONN_SENDING, x->answer_bytes < 0 ? INT64_MAX : x->loop->now_us + ms * 1000);
 }
 

@@ -298,6 +298,8 @@ static enum MHD_Result first_call(struct http_exchange *x, const char *method, c
 
 static enum MHD_Result take_body(struct http_exchange *x, const char *data, size_t n)
 {
+    if (x->conn)
+        conn_body_came(x->conn, n);
     if (x->refused == ERR_OK && x->body.len + n <= x->body.max && buf_add(&x->body, data, n))
         return MHD_YES;
     if (x->refused == ERR_OK) {

@@ -90,7 +90,7 @@ static void fill_defaults(struct http_server_options *o)
     o->arena_max = o->arena_max ? o->arena_max : (size_t)64 << 20;
     o->header_deadline_ms = o->header_deadline_ms > 0 ? o->header_deadline_ms : 30000;
     o->body_deadline_ms = o->body_deadline_ms > 0 ? o->body_deadline_ms : 60000;
-    o->answer_bytes_per_s = o->answer_bytes_per_s > 0 ? o->answer_bytes_per_s : 8192;
+    o->least_bytes_per_s = o->least_bytes_per_s > 0 ? o->least_bytes_per_s : 8192;
     o->idle_timeout_ms = o->idle_timeout_ms > 0 ? o->idle_timeout_ms : 75000;
 }
 

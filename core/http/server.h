@@ -6,8 +6,8 @@
  * on_request runs on a loop thread when headers AND body are complete. It must not block. The exchange is answered exactly
  * once, there and then or later from any thread; meanwhile its connection is parked and costs nothing.
  * Invariants: every request passed http_guard_check (and, on a listener with client CAs and require_client_cert, mtls_verify)
- * before on_request sees it; what failed goes to `reject`, whose reply closes the connection. Headers and bodies have absolute
- * deadlines.
+ * before on_request sees it; what failed goes to `reject`, whose reply closes the connection. Headers have an absolute
+ * deadline; a body may take as long as it comes at a least pace, and never stands still for longer than its limit.
  * Memory: the request is borrowed until the exchange is answered (http_reply… returns) or the stream is ended; its arena dies
  * with the exchange. Replies are copied unless the call says it takes them.
  * Errors: http_server_new: INVALID (options), IO (socket, files). All other calls cannot fail or say so by bool. */
@@ -70,10 +70,11 @@ struct http_server_options {
     size_t body_max_default;        /* 0: 1 MiB. More is TOO_LARGE */
     size_t arena_max;               /* limit of a request's arena, body not counted; 0: 64 MiB */
     int header_deadline_ms;         /* absolute, from the first moment; 0: 30000 */
-    int body_deadline_ms;           /* absolute, from the end of the headers; 0: 60000 */
+    int body_deadline_ms;           /* longest silence in a body, from the end of the headers; 0: 60000 */
     int idle_timeout_ms;            /* between requests; 0: 75000 */
-    int64_t answer_bytes_per_s;     /* an answer that is no stream must be taken within body_deadline_ms and what its size takes
-                                     * at this pace; 0: 8192 */
+    int64_t least_bytes_per_s;      /* of a body: each byte earns its time at this pace, up to body_deadline_ms from now, so that
+                                     * none takes longer than body_deadline_ms and what its size takes so. An answer that is no
+                                     * stream must be taken within the same. 0: 8192 */
     /* Per-route cap of the body, called after the headers; NULL: body_max_default. 0 means body_max_default too. */
     size_t (*body_limit)(void *ctx, enum http_method m, struct str path);
     void (*on_request)(void *ctx, struct http_exchange *x);

@@ -138,6 +138,7 @@ void exchange_on_connection(void *loop, struct MHD_Connection *c, void **socket_
 enum MHD_Result conn_may_come(void *loop, const struct sockaddr *from, socklen_t n);
 struct http_conn *conn_of(struct MHD_Connection *c);
 void conn_enter(struct http_conn *n, enum conn_phase phase, int64_t deadline_us);
+void conn_body_came(struct http_conn *n, size_t bytes);     /* in CONN_BODY: its deadline moves on by what came */
 void conn_sends(struct http_exchange *x);               /* its answer is handed to the daemon now */
 /* credential.c, on the loop thread; give: a new connection's, before its handshake; take_back: of a connection that is gone. */
 struct http_credential *credential_give(struct http_loop *l, void *tls_session);

@@ -19,7 +19,7 @@
 
 #define UPLOAD_SIZE_MAX (INT64_C(1) << 30)      /* bytes of a whole content: what every part of the platform can hold (transfer.h) */
 enum {
-    UPLOAD_PART_MAX = 4 << 20,                  /* bytes of a part: half a minute at 1.1 Mbit/s (api.body_deadline_ms) */
+    UPLOAD_PART_MAX = 4 << 20,                  /* bytes of a part: what is lost when a connection breaks */
     UPLOAD_PARTS_MAX = 4096,
     UPLOADS_OF_TENANT = 64, UPLOADS_OF_USER = 16,   /* open at once */
     UPLOAD_LIFE_S = 86400, UPLOAD_CLAIM_S = 60,

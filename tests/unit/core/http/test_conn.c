@@ -246,7 +246,7 @@ static void who_does_not_read_is_cut(void **state)
 {
     (void)state;
     struct http_server *s = net_serve((struct http_server_options){ .on_request = on_large, .body_deadline_ms = 200,
-                                                                    .answer_bytes_per_s = INT64_C(1) << 40 });
+                                                                    .least_bytes_per_s = INT64_C(1) << 40 });
     int fd = stalled_reader(s);
     while (http_server_connections(s))
         usleep(1000);
