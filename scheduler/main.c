@@ -48,6 +48,7 @@
 #include "scheduler/leader.h"
 #include "scheduler/engine/lease.h"
 #include "scheduler/engines/demand.h"
+#include "scheduler/engines/lent.h"
 #include "scheduler/engines/run.h"
 #include "scheduler/loop.h"
 #include "scheduler/engine/node.h"
@@ -105,7 +106,7 @@ struct daemon {
 
 static const struct stmt *const *const scheduler_lists[] = { residency_stmts, snapshot_stmts, machines_stmts, waiting_stmts,
     rules_stmts, plan_apply_stmts,
-    holders_stmts, ends_stmts, evict_stmts, grow_stmts, plan_check_stmts, plan_gang_stmts,
+    holders_stmts, ends_stmts, evict_stmts, grow_stmts, plan_check_stmts, plan_gang_stmts, lent_stmts,
                                                              reaper_stmts,
                                                              budget_watch_stmts, queue_usage_stmts, dependencies_stmts,
                                                                  reservations_stmts, engine_run_stmts, engine_demand_stmts,

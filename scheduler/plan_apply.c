@@ -13,6 +13,7 @@
 #include "core/base/log.h"
 #include "core/db/tx.h"
 #include "core/table/metrics.h"
+#include "scheduler/engines/lent.h"
 #include "scheduler/jobs/job_apply.h"
 #include "scheduler/mirror/rules.h"
 #include "scheduler/mirror/snapshot.h"
@@ -110,6 +111,35 @@ static int by_job(const void *a, const void *b)
     return c ? c : uuid_cmp(x->job_id, y->job_id);
 }
 
+static size_t node_of(const struct plan_line *l, size_t rank)
+{
+    return rank ? l->more[rank - 1].node : l->node;
+}
+
+static bool any_lent(const struct snapshot *s, const struct plan_line *l, size_t n)
+{
+    bool is_any = false;
+    for (size_t i = 0; i < n; i++)
+        for (size_t r = 0; r <= l[i].nmore; r++)
+            is_any |= s->nodes.items[node_of(&l[i], r)].once;
+    return is_any;
+}
+
+/* In the transaction that gives the leases, so that nobody ever reads such a machine as one that takes another. */
+static void drain_lent(struct work *w, const struct snapshot *s, const struct plan_line *l, size_t n)
+{
+    struct uuid *nodes;
+    size_t most = 0, k = 0;
+    for (size_t i = 0; i < n; i++)
+        most += l[i].nmore + 1;
+    nodes = ARENA_ARRAY(w->arena, struct uuid, most + 1);
+    for (size_t i = 0; i < n; i++)
+        for (size_t r = 0; r <= l[i].nmore; r++)
+            if (s->nodes.items[node_of(&l[i], r)].once)
+                nodes[k++] = s->nodes.items[node_of(&l[i], r)].node_id;
+    lent_drain(w->tx, nodes, k);
+}
+
 /* Moves the jobs of the lines, which stay in lines when their job still waited as the plan saw it and is an attempt now. */
 static enum errc move_jobs(struct work *w, const struct snapshot *s, struct plan_line *lines, size_t *n,
                            const struct job_place *places, size_t nplaces, int64_t lease_ms, struct err *e)
@@ -139,8 +169,8 @@ static enum errc move_jobs(struct work *w, const struct snapshot *s, struct plan
                                        .devices = (int64_t)lines[i].devices, .audit_id = rows.event_ids[i],
                                        .audit_body = rows.bodies[i] };
     }
-    const bool has_gangs = plan_gang_any(lines, *n);
-    if (!has_gangs)
+    const bool has_gangs = plan_gang_any(lines, *n), has_lent = any_lent(s, lines, *n);
+    if (!has_gangs && !has_lent)
         db_last(w->tx);
     TRY(job_admit(w->tx, a, *n, places, nplaces, lease_ms, &moved, e));
     for (size_t i = 0; i < moved.n; i++)
@@ -148,6 +178,8 @@ static enum errc move_jobs(struct work *w, const struct snapshot *s, struct plan
     *n = moved.n;
     if (has_gangs)
         plan_gang_write(w->tx, s, lines, *n, lease_ms);
+    if (has_lent)
+        drain_lent(w, s, lines, *n);
     return ERR_OK;
 }
 
@@ -194,7 +226,7 @@ static struct plan_result result_of(struct work *w, const struct snapshot *s, co
     size_t k = 0;
     for (size_t i = 0; i < rows.n; i++)
         for (size_t r = 0; r <= l[i].nmore; r++) {
-            const size_t node = r ? l[i].more[r - 1].node : l[i].node;
+            const size_t node = node_of(&l[i], r);
             if (is_told[node])
                 continue;
             is_told[node] = true;

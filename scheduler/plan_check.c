@@ -3,6 +3,7 @@
  * judgement. */
 #include "scheduler/plan_check.h"
 #include "core/db/tx.h"
+#include "scheduler/engines/lent.h"
 #include "scheduler/mirror/machines.h"
 #include "scheduler/mirror/snapshot.h"
 #include "tenants/accounts/quota.h"
@@ -12,7 +13,7 @@ enum { CHECK_NODE, CHECK_TENANT, CHECK_JUDGE, CHECK_REVISION };
 struct check_row {
     int64_t what, ord, slots, gpus, cpu_milli, memory_bytes, all_gpus;
     struct str held;
-    bool ok;
+    bool ok, once;
 };
 SCHEMA_OF(check_row, "Room of a machine, what a tenant holds, a judgement, or the revision", FIELD(check_row, what, 0,
                                                                                                    .doc = "Which of them"),
@@ -21,28 +22,29 @@ SCHEMA_OF(check_row, "Room of a machine, what a tenant holds, a judgement, or th
     FIELD(check_row, cpu_milli, 0, .doc = "Free processors"), FIELD(check_row, memory_bytes, 0, .doc = "Free memory"),
     FIELD(check_row, all_gpus, 0, .doc = "GPUs of the machine"), FIELD(check_row, held, 0, .doc = "Its devices that are held"),
     FIELD(check_row, gpus, 0, .doc = "GPUs; the revision of reservations"),
-    FIELD(check_row, ok, 0, .doc = "The data may be there"));
+    FIELD(check_row, ok, 0, .doc = "The data may be there"), FIELD(check_row, once, 0, .doc = "It is here for one lease"));
 static const struct stmt plan_check_stmt = { .name = "plan_check", .params = "UUSSSU", .row = &check_row_schema,
                                              .card = CARD_MANY, .sql =
-    "SELECT 0::bigint AS what, i.ord, n.slots - coalesce(a.slots, 0)::bigint AS slots, \n"
+    "SELECT 0::bigint AS what, i.ord,\n"
+    "       n.slots - CASE WHEN n.once AND a.slots > 0 THEN n.slots ELSE coalesce(a.slots, 0)::bigint END AS slots,\n"
     "       n.gpus - coalesce(a.gpus, 0)::bigint AS gpus, true AS ok,\n"
     "       greatest(n.cpu_milli, n.slots * 1000) - coalesce(a.cpu_milli, 0) AS cpu_milli,\n"
     "       greatest(n.memory_bytes, n.slots * 1073741824) - coalesce(a.memory_bytes, 0) AS memory_bytes,\n"
-    "       n.gpus AS all_gpus, coalesce(a.held, '') AS held\n"
+    "       n.gpus AS all_gpus, coalesce(a.held, '') AS held, n.once\n"
     "  FROM unnest($1) WITH ORDINALITY AS i(node_id, ord)\n"
-    "  CROSS JOIN LATERAL (SELECT slots, gpus, cpu_milli, memory_bytes FROM node\n"
+    "  CROSS JOIN LATERAL (SELECT slots, gpus, cpu_milli, memory_bytes, " NODE_LENT("node") " AS once FROM node\n"
     "                       WHERE node.node_id = i.node_id AND state = 'READY' LIMIT 1) n\n"
     "  CROSS JOIN LATERAL (\n"
     "    SELECT " ATTEMPT_SUMS " FROM machine_hold h WHERE h.node_id = i.node_id) a\n"
     "UNION ALL\n"
-    "SELECT 2, c.ord, 0, 0, residency_zone_ok(c.tenant_id, c.data_class, c.zone, job_purpose(c.kind)), 0, 0, 0, ''\n"
+    "SELECT 2, c.ord, 0, 0, residency_zone_ok(c.tenant_id, c.data_class, c.zone, job_purpose(c.kind)), 0, 0, 0, '', false\n"
     "  FROM unnest($2, $3, $4, $5) WITH ORDINALITY AS c(tenant_id, data_class, kind, zone, ord)\n"
     "UNION ALL\n"
-    "SELECT 1, t.ord, a.slots, a.gpus, true, 0, 0, 0, ''\n"
+    "SELECT 1, t.ord, a.slots, a.gpus, true, 0, 0, 0, '', false\n"
     "  FROM (SELECT tenant_id, sum(slots)::bigint AS slots, sum(gpus)::bigint AS gpus FROM attempt\n"
     "         WHERE live AND tenant_id = ANY ($6) GROUP BY tenant_id) a\n"
     "  JOIN unnest($6) WITH ORDINALITY AS t(tenant_id, ord) ON t.tenant_id = a.tenant_id\n"
-    "UNION ALL SELECT 3, 0, " RESIDENCY_REVISION ", " RESERVATION_REVISION ", true, 0, 0, 0, ''" };
+    "UNION ALL SELECT 3, 0, " RESIDENCY_REVISION ", " RESERVATION_REVISION ", true, 0, 0, 0, '', false" };
 
 /* For the rare plan during which a revision passed. */
 struct limit_row { int64_t ord, slots, gpus; };
@@ -69,6 +71,7 @@ struct rooms {
     int64_t *slots, *gpus;              /* by index into ids; machines that are not ready have none */
     int64_t *cpu_milli, *memory_bytes;  /* of machines */
     struct devices *devices;
+    bool *once;                         /* of machines: one lease takes all its slots */
     size_t n;
 };
 
@@ -114,7 +117,7 @@ static struct rooms rooms_new(struct arena *a, size_t all, size_t most)
     return (struct rooms){ .ids = ARENA_ARRAY(a, struct uuid, most), .of = ARENA_ARRAY(a, size_t, all),
                            .slots = ARENA_ARRAY(a, int64_t, most), .gpus = ARENA_ARRAY(a, int64_t, most),
                            .cpu_milli = ARENA_ARRAY(a, int64_t, most), .memory_bytes = ARENA_ARRAY(a, int64_t, most),
-                           .devices = ARENA_ARRAY(a, struct devices, most) };
+                           .devices = ARENA_ARRAY(a, struct devices, most), .once = ARENA_ARRAY(a, bool, most) };
 }
 
 static void rooms_name(struct rooms *r, size_t which, struct uuid id)
@@ -201,6 +204,7 @@ enum errc plan_check_read(struct work *w, const struct snapshot *s, const struct
             c->asked.items[at].ok = r[i].ok;
         } else if (r[i].what == CHECK_NODE) {
             c->nodes.slots[at] = r[i].slots;
+            c->nodes.once[at] = r[i].once;
             c->nodes.gpus[at] = r[i].gpus;
             c->nodes.cpu_milli[at] = r[i].cpu_milli;
             c->nodes.memory_bytes[at] = r[i].memory_bytes;
@@ -235,6 +239,8 @@ bool plan_check_lets(struct plan_check *c, const struct snapshot *s, const struc
     return ok;
 }
 
+enum { ONCE_SLOTS = 1 << 20 };          /* more than any machine has */
+
 /* A share counts by its thousandths, so devices say whether GPUs are free, and not their number. */
 static bool machine_takes(struct rooms *r, size_t node, const struct ask *a, uint64_t *devices)
 {
@@ -246,7 +252,7 @@ static bool machine_takes(struct rooms *r, size_t node, const struct ask *a, uin
         if (!devices_take(&r->devices[at], *devices, a->gpus, a->gpu_milli))
             return false;
     }
-    r->slots[at] -= a->slots;
+    r->slots[at] -= lease_slots(r->once[at], ONCE_SLOTS, a->slots);
     r->cpu_milli[at] -= a->cpu_milli;
     r->memory_bytes[at] -= a->memory_bytes;
     return true;
@@ -256,7 +262,7 @@ static void machine_gives(struct rooms *r, size_t node, const struct ask *a, uin
 {
     const size_t at = r->of[node] - 1;
     devices_give(&r->devices[at], devices, a->gpu_milli);
-    r->slots[at] += a->slots;
+    r->slots[at] += lease_slots(r->once[at], ONCE_SLOTS, a->slots);
     r->cpu_milli[at] += a->cpu_milli;
     r->memory_bytes[at] += a->memory_bytes;
 }

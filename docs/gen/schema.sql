@@ -5798,6 +5798,9 @@ ALTER TABLE public.zone_rule ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 -- Name: budget budget_guard; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER budget_guard AFTER INSERT OR DELETE OR UPDATE OF stop_percent ON public.budget FOR EACH ROW EXECUTE FUNCTION public.quota_guard();
 
+-- Name: engine engine_changed; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER engine_changed AFTER INSERT OR DELETE OR UPDATE OF name, zone, pool ON public.engine FOR EACH STATEMENT EXECUTE FUNCTION public.residency_changed();
+
 -- Name: job job_cancel_told; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER job_cancel_told AFTER UPDATE OF cancel_requested ON public.job FOR EACH ROW WHEN ((new.cancel_requested <> old.cancel_requested)) EXECUTE FUNCTION public.job_cancel_told();
 

@@ -17,3 +17,6 @@ CREATE OR REPLACE TRIGGER quota_changed AFTER INSERT OR DELETE OR UPDATE OF hard
   FOR EACH STATEMENT EXECUTE FUNCTION residency_changed();
 -- Who keeps machines from plan to plan (ADR 0108) has to forget those that are gone.
 CREATE OR REPLACE TRIGGER node_removed AFTER DELETE OR TRUNCATE ON node FOR EACH STATEMENT EXECUTE FUNCTION residency_changed();
+-- And of which it takes one lease alone (scheduler/engines/lent.h).
+CREATE OR REPLACE TRIGGER engine_changed AFTER INSERT OR DELETE OR UPDATE OF name, zone, pool ON engine
+  FOR EACH STATEMENT EXECUTE FUNCTION residency_changed();

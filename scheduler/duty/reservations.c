@@ -7,7 +7,7 @@
 #include "core/table/schema.h"
 #include "scheduler/plan_apply.h"
 #include "scheduler/engine/reservation.h"
-#include "scheduler/engines/record.h"
+#include "scheduler/engines/lent.h"
 
 #define BY "'maintenance by rsv_' || replace("
 

@@ -3,7 +3,7 @@
 #include "scheduler/engine/reservation.h"
 #include "core/db/tx.h"
 #include "core/redis/wake.h"
-#include "scheduler/engines/record.h"
+#include "scheduler/engines/lent.h"
 #include "scheduler/jobs/job.h"
 #include "scheduler/plan/reserved_fit.h"
 #include "tenants/access/principal.h"

@@ -55,7 +55,4 @@ enum errc engine_runs(struct work *w, struct uuid id, struct uuid before, int64_
     " FROM (SELECT engine.*, (SELECT count(*) FROM engine_run r WHERE r.engine_id = engine.engine_id\n"                 \
     "                          AND r.state <> 'ENDED') AS runs FROM engine) g WHERE "
 
-/* Of a row n of node: no engine's, which is here for one lease. */
-#define NODE_STAYS "NOT EXISTS (SELECT FROM engine WHERE engine.zone = n.zone AND engine.pool = n.pool)"
-
 extern const struct stmt *const engine_stmts[];

@@ -4,6 +4,7 @@
 #include "audit/event.h"
 #include "core/crypto/token.h"
 #include "core/db/tx.h"
+#include "scheduler/engines/lent.h"
 #include "scheduler/engines/script.h"
 #include "scheduler/jobs/job.h"
 
@@ -35,7 +36,7 @@ static const struct stmt open = { .name = "run_open", .params = "ui", .row = &ru
     "  FROM engine_run r JOIN engine g ON g.engine_id = r.engine_id\n"
     " WHERE r.engine_id = $1 AND r.state <> 'ENDED' ORDER BY r.run_id LIMIT $2" };
 static const struct stmt drain = { .name = "run_drain", .params = "u", .card = CARD_NONE, .sql =
-    "UPDATE node n SET state = 'DRAINING', is_drained = true, reason = 'lent for one lease'\n"
+    "UPDATE node n SET state = 'DRAINING', " LENT_DRAINED "\n"
     "  FROM engine_run r JOIN engine g ON g.engine_id = r.engine_id\n"
     " WHERE r.engine_id = $1 AND r.state <> 'ENDED' AND n.state = 'READY' AND " OF_RUN " AND " RUN_MACHINE_HELD };
 static const struct stmt count_up = { .name = "run_count_up", .params = "uis", .row = &tried_schema, .card = CARD_MAYBE, .sql =
@@ -61,7 +62,7 @@ static const struct stmt end = { .name = "run_end", .params = "uiss", .card = CA
     "UPDATE engine_run SET state = 'ENDED', outcome = $3, says = $4, ended_at = clock_timestamp()\n"
     " WHERE run_id = $1 AND tries = $2 AND state <> 'ENDED'" };
 static const struct stmt gone = { .name = "run_gone", .params = "ssS", .card = CARD_NONE, .sql =
-    "UPDATE node SET state = 'LOST', is_drained = true, reason = 'lent for one lease'\n"
+    "UPDATE node SET state = 'LOST', " LENT_DRAINED "\n"
     " WHERE zone = $1 AND pool = $2 AND name = ANY ($3) AND state IN ('READY', 'DRAINING')" };
 static const struct stmt reasons = { .name = "run_reasons", .params = "u", .card = CARD_NONE, .sql =
     "UPDATE job j SET reason = 'Engine', message = r.says\n"

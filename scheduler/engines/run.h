@@ -31,7 +31,8 @@ struct run_row {
 enum errc engine_run_engines(struct work *w, struct slice *ret, struct err *e) MUST_CHECK;
 /* ret: struct run_row of all that are open. */
 enum errc engine_run_read(struct work *w, const struct engine *g, struct slice *ret, struct err *e) MUST_CHECK;
-/* Machines of the engine with a lease take no second one. */
+/* Machines of the engine with a lease take no second one, also where a scheduler of the release before gave it; today's plan
+ * sees to it itself (lent.h). */
 enum errc engine_run_drain(struct work *w, const struct engine *g, struct err *e) MUST_CHECK;
 
 /* Counts the try up, makes the tokens, withdraws earlier ones and frees the names. ask: all but its comment is set by then with

@@ -7,6 +7,7 @@
 #include "core/db/tx.h"
 #include "core/table/metrics.h"
 #include "core/table/schema.h"
+#include "scheduler/engines/lent.h"
 #include "scheduler/mirror/snapshot.h"
 #include "scheduler/plan/askset.h"
 #include "tenants/home/residency_facts.h"
@@ -130,7 +131,7 @@ static bool same_fact(const struct machine_fact *x, const struct machine_fact *y
            str_eq(x->flavor, y->flavor) && str_eq(x->gpu_model, y->gpu_model) && str_eq(x->build, y->build) &&
            x->slots == y->slots && x->gpus == y->gpus && x->cpu_milli == y->cpu_milli && x->memory_bytes == y->memory_bytes &&
            x->version == y->version && x->gpu_shared == y->gpu_shared && x->programs == y->programs && x->gangs == y->gangs &&
-           x->gang_programs == y->gang_programs &&
+           x->gang_programs == y->gang_programs && x->once == y->once &&
            x->is_ready == y->is_ready;
 }
 
@@ -150,7 +151,7 @@ struct room_row {
     int64_t kind, slots, gpus, cpu_milli, memory_bytes, version, revision, horizon;
     struct uuid id;
     struct str zone, pool, flavor, gpu_model, build, held;
-    bool gpu_shared, programs, gangs, gang_programs, is_ready, outsized;
+    bool gpu_shared, programs, gangs, gang_programs, once, is_ready, outsized;
 };
 SCHEMA_OF(room_row, "A machine that changed, or what live attempts hold of a machine or for a tenant",
     FIELD(room_row, kind, 0, .doc = "Which"), FIELD(room_row, id, 0, .doc = "Machine or tenant"),
@@ -160,7 +161,7 @@ SCHEMA_OF(room_row, "A machine that changed, or what live attempts hold of a mac
         .doc = "Memory, had or held"),
     FIELD(room_row, gpu_model, 0, .doc = "Of its GPUs"), FIELD(room_row, gpu_shared, 0, .doc = "They keep shares apart"),
     FIELD(room_row, programs, 0, .doc = "It runs programs"), FIELD(room_row, gangs, 0, .doc = "It runs parts of gangs"),
-    FIELD(room_row, gang_programs, 0, .doc = "And of programs"),
+    FIELD(room_row, gang_programs, 0, .doc = "And of programs"), FIELD(room_row, once, 0, .doc = "It is here for one lease"),
     FIELD(room_row, outsized, 0, .doc = "More is held than slots stand for"),
     FIELD(room_row, is_ready, 0, .doc = "It takes jobs"), FIELD(room_row, build, 0, .doc = "Of its agent"),
     FIELD(room_row, held, 0, .doc = "Devices held"), FIELD(room_row, version, 0, .doc = "Of its facts"),
@@ -183,7 +184,7 @@ static const struct stmt machines_reserved = { .name = "machines_reserved", .par
 #define FACTS(n)                                                                                                             \
     n ".zone, " n ".pool, " n ".flavor, " n ".slots, " n ".gpus, " n ".cpu_milli, " n ".memory_bytes, " n ".gpu_model,\n"    \
     "       " n ".gpu_shared, " n ".programs, " n ".gangs, " n ".gang_programs,\n"                                 \
-    "       " n ".state = 'READY' AS is_ready,\n"                                                                            \
+    "       " NODE_LENT(n) " AS once, " n ".state = 'READY' AS is_ready,\n"                                            \
     "       " n ".version || ' ' || " n ".backend AS build"
 /* Live attempts are read once for both sums; of machines only those that changed since $1. */
 static const struct stmt machines_rooms = { .name = "machines_rooms", .params = "ii", .row = &room_row_schema, .card = CARD_MANY,
@@ -195,13 +196,13 @@ static const struct stmt machines_rooms = { .name = "machines_rooms", .params = 
     "SELECT 0::bigint AS kind, '00000000-0000-0000-0000-000000000000'::uuid AS id, '' AS zone, '' AS pool, '' AS flavor,\n"
     "       " RESERVATION_REVISION " AS slots, 0::bigint AS gpus,\n"
     "       0::bigint AS cpu_milli, 0::bigint AS memory_bytes, '' AS gpu_model,\n"
-    "       false AS gpu_shared, false AS programs, false AS gangs, false AS gang_programs, false AS is_ready, '' AS build,\n"
-    "       '' AS held, false AS outsized,\n"
+    "       false AS gpu_shared, false AS programs, false AS gangs, false AS gang_programs, false AS once, false AS is_ready,\n"
+    "       '' AS build, '' AS held, false AS outsized,\n"
     "       0::bigint AS version, " RESIDENCY_REVISION " AS revision,\n"
     "       pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS horizon\n"
     "UNION ALL\n"
     "SELECT CASE WHEN a.node_id IS NULL THEN 1 ELSE 2 END, coalesce(a.node_id, a.tenant_id), '', '', '', a.slots, a.gpus,\n"
-    "       a.cpu_milli, a.memory_bytes, '', false, false, false, false, false, '', coalesce(a.held, ''),\n"
+    "       a.cpu_milli, a.memory_bytes, '', false, false, false, false, false, false, '', coalesce(a.held, ''),\n"
     "       a.outsized, 0, 0, 0 FROM a\n"
     "UNION ALL\n"
     "SELECT 3, n.node_id, " FACTS("n") ", '', false, n.change_no, 0, 0\n"
@@ -216,6 +217,7 @@ SCHEMA_OF(machine_fact, "A machine", FIELD(machine_fact, node_id, 0, .doc = "Mac
     FIELD(machine_fact, gpu_model, 0, .doc = "Of its GPUs"), FIELD(machine_fact, gpu_shared, 0, .doc = "They keep shares apart"),
     FIELD(machine_fact, programs, 0, .doc = "It runs programs"), FIELD(machine_fact, gangs, 0, .doc = "It runs parts of gangs"),
     FIELD(machine_fact, gang_programs, 0, .doc = "And of programs"),
+    FIELD(machine_fact, once, 0, .doc = "It is here for one lease"),
     FIELD(machine_fact, is_ready, 0, .doc = "It takes jobs"), FIELD(machine_fact, build, 0, .doc = "Of its agent"),
     FIELD_AS(machine_fact, version, "change_no", 0, .doc = "Of its facts"));
 static const struct stmt machines_slice = { .name = "machines_slice", .params = "ui", .row = &machine_fact_schema,
@@ -239,7 +241,8 @@ static void apply_rows(struct machines *m, const struct room_row *r, size_t n)
             .node_id = r[i].id, .zone = r[i].zone, .pool = r[i].pool, .flavor = r[i].flavor, .gpu_model = r[i].gpu_model,
             .build = r[i].build, .slots = r[i].slots, .gpus = r[i].gpus, .cpu_milli = r[i].cpu_milli,
             .memory_bytes = r[i].memory_bytes, .version = r[i].version, .gpu_shared = r[i].gpu_shared,
-            .programs = r[i].programs, .gangs = r[i].gangs, .gang_programs = r[i].gang_programs, .is_ready = r[i].is_ready };
+            .programs = r[i].programs, .gangs = r[i].gangs, .gang_programs = r[i].gang_programs, .once = r[i].once,
+            .is_ready = r[i].is_ready };
         apply_one(m, &f);
     }
 }
@@ -261,10 +264,10 @@ static void fill(const struct machines *m, const struct room_row *held, size_t n
                                  .gpus = f->gpus, .free_slots = f->slots, .free_gpus = f->gpus, .cpu_milli = f->cpu_milli,
                                  .memory_bytes = f->memory_bytes, .gpu_model = f->gpu_model, .gpu_shared = f->gpu_shared,
                                  .programs = f->programs, .gangs = f->gangs, .gang_programs = f->gang_programs,
-                                 .build = f->build, .held = STR("") };
+                                 .once = f->once, .build = f->build, .held = STR("") };
         if (at == nheld || !uuid_eq(held[at].id, f->node_id))
             continue;
-        n->free_slots -= held[at].slots;
+        n->free_slots -= lease_slots(f->once, f->slots, held[at].slots);
         n->free_gpus -= held[at].gpus;
         n->used_cpu_milli = held[at].cpu_milli;
         n->used_memory_bytes = held[at].memory_bytes;

@@ -28,7 +28,7 @@ struct machine_fact {
     struct uuid node_id;
     struct str zone, pool, flavor, gpu_model, build;
     int64_t slots, gpus, cpu_milli, memory_bytes, version;
-    bool gpu_shared, programs, gangs, gang_programs, is_ready;
+    bool gpu_shared, programs, gangs, gang_programs, once, is_ready;
 };
 
 /* What was read so far: for tests and figures. */

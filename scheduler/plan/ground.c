@@ -57,8 +57,9 @@ void ground_init(struct ground *g, const struct snapshot *s, struct arena *a)
     for (size_t i = 0; i < s->nodes.n; i++) {
         if (!is_holdable(&s->nodes.items[i]))
             return;
-        if (group_of(g, s, i) < 0) {
-            if (!g->kinds || !g->kinds[i])
+        const bool is_once = s->nodes.items[i].once;
+        if (is_once || group_of(g, s, i) < 0) {
+            if (!is_once && (!g->kinds || !g->kinds[i]))
                 return;
             g->is_out = g->is_out ? g->is_out : ARENA_ARRAY(a, bool, s->nodes.n);
             g->is_out[i] = true;

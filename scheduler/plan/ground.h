@@ -5,7 +5,8 @@
  * machine. The policy is the default one once it has futures to play (snapshot.workload, and a machine with a GPU), best fit
  * before.
  * Where machines with windows make more than KEPT_GROUPS groups, those of further ones stay out of the fleet, and are looked
- * at one by one (sight.h) by who finds nothing in it.
+ * at one by one (sight.h) by who finds nothing in it. So are machines that are here for one lease, of which a fleet would place
+ * two in one plan.
  * A snapshot that a fleet cannot hold (a machine with more than MACHINE_GPUS_MAX GPUs, more than GROUPS_MAX groups) has no
  * ground.
  * Memory: the arena's; the fleet ends with it. */
@@ -19,7 +20,7 @@ struct ground {
     unsigned ngroups;
     const uint32_t *kinds;              /* by machine: reserved_kinds */
     unsigned nkept;                     /* groups of machines with windows */
-    bool *is_out;                       /* by machine: it has windows, and the fleet has nothing of it. NULL: none */
+    bool *is_out;                       /* by machine: the fleet has nothing of it. NULL: none */
 };
 
 /* After snapshot_fill. */

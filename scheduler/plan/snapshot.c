@@ -81,7 +81,7 @@ bool snap_node_could(const struct snap_node *n, const struct ask *a)
 
 void snap_node_give(struct snap_node *n, const struct ask *a, uint64_t devices)
 {
-    n->free_slots += a->slots;
+    n->free_slots += lease_slots(n->once, n->slots, a->slots);
     n->free_gpus += a->gpus;
     n->free_cpu_milli += a->cpu_milli;
     n->free_memory_bytes += a->memory_bytes;
@@ -90,7 +90,7 @@ void snap_node_give(struct snap_node *n, const struct ask *a, uint64_t devices)
 
 void snap_node_take(struct snap_node *n, const struct ask *a, uint64_t devices)
 {
-    n->free_slots -= a->slots;
+    n->free_slots -= lease_slots(n->once, n->slots, a->slots);
     n->free_gpus -= a->gpus;
     n->free_cpu_milli -= a->cpu_milli;
     n->free_memory_bytes -= a->memory_bytes;

@@ -24,6 +24,7 @@ struct snap_node {
     bool gangs;                         /* its agent runs parts of jobs on several machines */
     bool gang_programs;                 /* and of programs */
     bool outsized;                      /* what runs there holds more than its slots stand for */
+    bool once;                          /* it is here for one lease (engines/lent.h): one takes all its slots */
     struct str build;                   /* its agent's version and backend, which parts of one job must share */
     int64_t lent;                       /* of free_slots: others will leave them soon (turnover.h) */
     struct str held;                    /* of its devices, as devices_read takes it; absent: free_gpus says all */
@@ -137,6 +138,8 @@ bool snap_job_takes(const struct snap_job *j, const struct snap_node *n);
 /* The machine has that much free now, or at all. */
 bool snap_node_fits(const struct snap_node *n, const struct ask *a);
 bool snap_node_could(const struct snap_node *n, const struct ask *a);
+/* Slots of a machine that has so many, which a lease of so many takes from it: of one that is here for one lease, all. */
+static inline int64_t lease_slots(bool once, int64_t has, int64_t asks) { return once ? has : asks; }
 /* The machine has that much more, or less, free; devices: bit by bit, as many as the ask has GPUs. */
 void snap_node_give(struct snap_node *n, const struct ask *a, uint64_t devices);
 void snap_node_take(struct snap_node *n, const struct ask *a, uint64_t devices);

@@ -137,7 +137,7 @@ void turnover_lend(const struct turnover *t, struct snapshot *s)
     for (size_t i = 0; i < s->nodes.n; i++) {
         struct snap_node *node = &s->nodes.items[i];
         const struct group *g = group_of(groups, &n, node);
-        if (!g || node->outsized || g->nfree > 1 || (g->nfree == 1 && g->free != i))
+        if (!g || node->outsized || node->once || g->nfree > 1 || (g->nfree == 1 && g->free != i))
             continue;
         node->lent = lendable(&t->lines[i], node->slots);
         node->free_slots += node->lent;

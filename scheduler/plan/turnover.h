@@ -9,8 +9,9 @@
  * STAY_MOST_US in the mean, their wait in advance included: what is given in advance starts in some tenths of a second. What
  * comes back because it found no slot has stayed longer than TURNOVER_US, so it never looks like a quick end.
  * Lent slots are slots in all that counts: an attempt in advance is live, it holds quota and its machine's room. Nobody is
- * lent any while another machine of its zone and pool has a slot free, which would start the job now; or while room is being
- * made for somebody. Of more than sixteen zones with their pools the first sixteen are lent to, in the order of their machines.
+ * lent any while another machine of its zone and pool has a slot free, which would start the job now; or while room is
+ * being made for somebody; nor ever one that is here for one lease. Of more than sixteen zones with their pools the first
+ * sixteen are lent to, in the order of their machines.
  * Pure but for its own memory; one thread. Calling order for each round: turnover_see -> turnover_lend? -> turnover_place?
  * (once it is committed), all of one snapshot, whose machines stand in the order of their ids. NULL: nothing is learned or
  * lent. */

@@ -37,7 +37,7 @@ const struct table head_table = TABLE("cycle", cycle_head, head_columns);
 static const struct column node_columns[] = { C(node_id), C(zone), C(pool), C(flavor), C(slots, AMOUNT), C(gpus, AMOUNT),
     C(free_slots, AMOUNT), C(free_gpus, AMOUNT), C(cpu_milli, AMOUNT), C(memory_bytes, AMOUNT), C(used_cpu_milli, AMOUNT),
     C(used_memory_bytes, AMOUNT), C(gpu_model), C(gpu_shared), C(programs), C(gangs), C(gang_programs), C(build),
-    C(held), C(lent, AMOUNT) };
+    C(held), C(lent, AMOUNT), C(once) };
 #undef C
 const struct table node_table = TABLE("nodes", snap_node, node_columns);
 

@@ -70,7 +70,7 @@ class Rig:
         return self.submitted[-1]
 
     def began(self, job):
-        """How many of its attempts began: a machine that has had its lease and leaves may be given one that it never takes."""
+        """How many of its attempts began: one whose machine was killed before it took the lease did not."""
         return [t[2] for t in self.attempts(job)].count("t")
 
     def done(self, job, timeout=600):

@@ -28,6 +28,7 @@
 #include "scheduler/duty/reservations.h"
 #include "scheduler/engine/reservation.h"
 #include "scheduler/engines/demand.h"
+#include "scheduler/engines/lent.h"
 #include "scheduler/engines/run.h"
 #include "tenants/home/zone.h"
 #include "scheduler/jobs/job_queue.h"
@@ -127,7 +128,8 @@ void fixture_open_wide(struct fixture *f, int connections)
                                                              plan_apply_stmts, holders_stmts, ends_stmts, evict_stmts,
                                                              grow_stmts,
                                                              reservations_stmts, engine_run_stmts, engine_demand_stmts,
-                                                             plan_check_stmts, plan_gang_stmts, reaper_stmts, budget_watch_stmts,
+                                                             plan_check_stmts, plan_gang_stmts, lent_stmts,
+                                                             reaper_stmts, budget_watch_stmts,
                                                              queue_usage_stmts, due_jobs_stmts, dependencies_stmts,
                                                              arrays_stmts, job_submit_stmts,
                                                                  tenant_reaper_stmts,

@@ -193,6 +193,21 @@ static void lines_follow_their_machines(void **state)
     turnover_free(NULL);
 }
 
+/* Its worker takes one lease and ends, so what it were given in advance would never start. */
+static void a_machine_for_one_lease_is_given_none_in_advance(void **state)
+{
+    (void)state;
+    struct world x;
+    world_open(&x, 2);
+    x.nodes[1].node_id.b[0] = 2;
+    run(&x, 100, 20);
+    x.nodes[0].once = true;
+    assert_int_equal(lent(&x, 0), 0);
+    x.nodes[0].once = false;
+    assert_int_equal(lent(&x, 0), LEND_TIMES * SLOTS);
+    turnover_free(x.t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,6 +215,7 @@ int main(void)
         cmocka_unit_test(slow_and_unknown_ones_are_not), cmocka_unit_test(what_comes_back_lends_nothing),
         cmocka_unit_test(a_free_slot_elsewhere_goes_first), cmocka_unit_test(room_that_is_made_and_large_jobs_forbid_it),
         cmocka_unit_test(lines_follow_their_machines),
+        cmocka_unit_test(a_machine_for_one_lease_is_given_none_in_advance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

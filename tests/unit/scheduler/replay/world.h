@@ -110,7 +110,7 @@ static void world_hold(struct world *w, struct snap_node *n, int64_t at, struct 
         const struct world_job *l = &w->jobs[i];
         if (!l->runs || l->node != at)
             continue;
-        n->free_slots -= l->ask.slots;
+        n->free_slots -= lease_slots(n->once, n->slots, l->ask.slots);
         n->free_gpus -= l->ask.gpus;
         n->used_cpu_milli += l->ask.cpu_milli ? l->ask.cpu_milli : l->ask.slots * 1000;
         n->used_memory_bytes += l->ask.memory_bytes ? l->ask.memory_bytes : l->ask.slots << 30;
@@ -176,6 +176,7 @@ static struct snapshot world_picture(struct world *w, struct arena *a, struct ho
                                  .free_gpus = gpus, .gpu_model = models[i % 4], .gpu_shared = i % 4 == 0 || i % 4 == 1,
                                      .programs = i != 2,
                                  .gangs = i != 3, .gang_programs = i != 3,
+                                 .once = i == 6,
                                  .build = i == 5 ? STR("0.2 cpu") : STR("0.1 cpu"), .cpu_milli = i ? 0 : 20000 };
         world_hold(w, n, i, a);
     }
