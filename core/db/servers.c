@@ -4,12 +4,14 @@
 #include "core/db/servers.h"
 #include "core/base/clock.h"
 #include "core/base/str.h"
+#include "core/db/dial.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
-    SERVERS_MAX = 8,            /* of one conninfo; with more libpq tries them by itself */
+    SERVERS_MAX = DIAL_MAX,     /* of one conninfo; with more libpq tries them by itself */
     PLACES = 16,
     SILENT_US = 3000000,        /* so long nobody asks a silent server while there is another; then one caller does */
     SLOW_US = 1900000,          /* libpq's least connect_timeout is 2 s: what took so long was ended by it, not refused */
@@ -25,7 +27,7 @@ struct server {
     const char *host, *port;
     uint64_t of;
     int64_t good_us;
-    bool is_silent;
+    bool is_silent, is_suspect;         /* its silence is not over; is over, and this caller finds out */
 };
 
 static uint64_t name_of(const char *host, const char *port)
@@ -130,7 +132,8 @@ static void order(struct server *s, int n)
         struct place *p = place_of(s[i].of, now);
         s[i].good_us = p->good_us;
         s[i].is_silent = now < p->silent_until_us;
-        if (p->silent_until_us && !s[i].is_silent)
+        s[i].is_suspect = p->silent_until_us && !s[i].is_silent;
+        if (s[i].is_suspect)
             p->silent_until_us = now + SILENT_US;
     }
     pthread_mutex_unlock(&lock);
@@ -143,22 +146,40 @@ static void order(struct server *s, int n)
     }
 }
 
-static PGconn *attempt(const struct server *s, const char *const *keys, const char *const *values)
+/* connect_timeout of the conninfo, else of the values before it; at least 2 s, as libpq has it, and never for ever. */
+static int64_t timeout_of(PQconninfoOption *all, const char *const *keys, const char *const *values)
 {
-    enum { WORDS_MAX = 16 };
-    const char *k[WORDS_MAX + 1], *v[WORDS_MAX + 1];
-    int n = 0;
-    for (; keys[n] && n < WORDS_MAX - 2; n++)
-        k[n] = keys[n], v[n] = values[n];
-    k[n] = "host", v[n++] = s->host;
-    k[n] = "port", v[n++] = s->port;
-    k[n] = NULL, v[n] = NULL;
-    int64_t began = clock_mono_us(&clock_system);
-    PGconn *pg = PQconnectdbParams(k, v, 1);
-    if (PQstatus(pg) == CONNECTION_OK)
-        remember(s->of, true);
-    else if (clock_mono_us(&clock_system) - began > SLOW_US)
-        remember(s->of, false);
+    enum { LEAST_S = 2, MOST_S = 3600 };
+    int64_t s = LEAST_S;
+    for (int i = 0; keys[i]; i++)
+        if (strcmp(keys[i], "connect_timeout") == 0)
+            (void)str_to_i64(str_c(values[i]), LEAST_S, MOST_S, &s);
+    for (PQconninfoOption *o = all; o->keyword; o++)
+        if (strcmp(o->keyword, "connect_timeout") == 0 && o->val && !str_to_i64(str_c(o->val), LEAST_S, MOST_S, &s))
+            s = str_eq_c(str_c(o->val), "1") ? LEAST_S : s;         /* "for ever" and what is no number: ours stays */
+    return s * 1000000;
+}
+
+/* Those that are silent are left out while there is another; one that may be no more is asked when the others refuse. */
+static PGconn *first_of(struct server *s, int n, const char *const *keys, const char *const *values, int64_t timeout_us,
+                        struct buf *why)
+{
+    struct dial d[SERVERS_MAX];
+    int awake = 0, asked = 0;
+    for (int i = 0; i < n; i++)
+        awake += !s[i].is_silent && !s[i].is_suspect;
+    for (int i = 0; i < n; i++) {
+        if (s[i].is_silent && awake) {
+            buf_printf(why, "%s was silent; ", s[i].host);
+            continue;
+        }
+        s[asked] = s[i];
+        d[asked++] = (struct dial){ .host = s[i].host, .port = s[i].port, .is_last = awake && s[i].is_suspect };
+    }
+    PGconn *pg = dial_first(d, asked, keys, values, timeout_us, why);
+    for (int i = 0; i < asked; i++)
+        if (d[i].said == DIAL_GOOD || d[i].said == DIAL_SILENT)
+            remember(s[i].of, d[i].said == DIAL_GOOD);
     return pg;
 }
 
@@ -166,24 +187,12 @@ PGconn *servers_connect(const char *conninfo, const char *const *keys, const cha
 {
     struct server s[SERVERS_MAX];
     PQconninfoOption *all = PQconninfoParse(conninfo, NULL);
-    int n = all ? servers_of(all, s) : 0, awake = 0;
+    int n = all ? servers_of(all, s) : 0;
     PGconn *pg = NULL;
-    if (n)
+    if (n) {
         order(s, n);
-    for (int i = 0; i < n; i++)
-        awake += !s[i].is_silent;
-    for (int i = 0; i < n; i++) {
-        if (awake && s[i].is_silent) {
-            buf_printf(why, "%s was silent; ", s[i].host);
-            continue;
-        }
-        PQfinish(pg);
-        pg = attempt(&s[i], keys, values);
-        if (PQstatus(pg) == CONNECTION_OK)
-            break;
-        buf_add_c(why, PQerrorMessage(pg));
-    }
-    if (!n) {
+        pg = first_of(s, n, keys, values, timeout_of(all, keys, values), why);
+    } else {
         pg = PQconnectdbParams(keys, values, 1);
         buf_add_c(why, PQerrorMessage(pg));
     }
