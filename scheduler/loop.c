@@ -44,6 +44,7 @@ struct loop {
     bool is_woken, is_submitted, is_stopping;
     bool is_full;                       /* the last plan left no room: jobs that come are no news */
     struct gather gather;               /* the loop's thread's, as is all below but is_leading */
+    struct standing standing;
     int64_t term;                       /* of the leader */
     bool is_new;                        /* it has planned nothing in this term */
     _Atomic bool is_leading;
@@ -321,7 +322,6 @@ static bool wait_for_work(struct loop *l, int64_t wait_us, bool is_wakeable)
     return go_on;
 }
 
-/* Whether it leads; what was kept from a time when it led before is forgotten. */
 static bool does_lead(struct loop *l)
 {
     if (!l->leader)
@@ -330,7 +330,7 @@ static bool does_lead(struct loop *l)
     if (leads && l->term != leader_term(l->leader)) {
         l->term = leader_term(l->leader);
         l->is_new = true;
-        loop_forget(l->app);
+        loop_lead(l->app);
     }
     return leads;
 }
@@ -348,6 +348,8 @@ void loop_run(struct loop *l)
             levels_clear();
         atomic_store(&l->is_leading, leads);
         metrics_set(M_leader, leads);
+        if (!leads && leader_is_connected(l->leader))
+            loop_stand_by(l->app, l->arena, &l->standing);
         is_ok = !leads || round_once(l, &more);
         wait_us = !leads ? LEADER_LOOK_US : !is_ok ? CONFLICT_PAUSE_US + tick_us : more ? 0 : tick_us;
     }

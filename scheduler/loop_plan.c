@@ -11,8 +11,6 @@
 #include "scheduler/grow.h"
 #include "scheduler/jobs/job.h"
 #include "scheduler/mirror/ends.h"
-#include "scheduler/mirror/machines.h"
-#include "scheduler/mirror/policies.h"
 #include "scheduler/mirror/snapshot.h"
 #include "scheduler/mirror/waiting.h"
 #include "scheduler/plan/backfill.h"
@@ -30,13 +28,6 @@ void loop_wake_nodes(const struct app *app, struct slice nodes_told)
         hex_encode(nodes[i].b, 16, channel + sizeof WAKE_NODE_PREFIX - 1);
         wake_publish(app->redis, str_c(channel), STR("1"));
     }
-}
-
-void loop_forget(const struct app *app)
-{
-    machines_forget(app->machines);
-    waiting_forget(app->waiting);
-    policies_forget(app->policies);
 }
 
 /* After the plan, which has taken its part. */

@@ -25,11 +25,15 @@
 static const struct stmt plan_turn = { .name = "plan_turn", .params = "", .card = CARD_NONE, .sql =
     "SELECT pg_advisory_xact_lock(4630123712)" };
 
-static const struct stmt plan_reasons = { .name = "plan_reasons", .params = "UUISS", .card = CARD_NONE, .sql =
-    "UPDATE job SET reason = i.reason, message = i.message\n"
-    "  FROM unnest($1, $2, $3, $4, $5) AS i(tenant_id, job_id, version, reason, message)\n"
-    " WHERE job.tenant_id = i.tenant_id AND job.job_id = i.job_id AND job.version = i.version AND job.queued\n"
-    "   AND NOT (job.reason = 'Engine' AND i.reason IN ('Resources', 'NoMatchingFlavor', 'ZoneUnavailable'))" };
+static const struct stmt plan_reasons = { .name = "plan_reasons", .params = "UUISSi", .card = CARD_NONE, .sql =
+    "WITH t AS (\n"
+    "  UPDATE job SET reason = i.reason, message = i.message\n"
+    "    FROM unnest($1, $2, $3, $4, $5) AS i(tenant_id, job_id, version, reason, message)\n"
+    "   WHERE job.tenant_id = i.tenant_id AND job.job_id = i.job_id AND job.version = i.version AND job.queued\n"
+    "     AND NOT (job.reason = 'Engine' AND i.reason IN ('Resources', 'NoMatchingFlavor', 'ZoneUnavailable'))\n"
+    "  RETURNING job.tenant_id, job.job_id)\n"
+    "INSERT INTO plan_change (changed_xid, writer, tenants, jobs)\n"
+    "SELECT pg_current_xact_id(), $6, array_agg(tenant_id), array_agg(job_id) FROM t HAVING count(*) > 0" };
 
 const struct stmt *const plan_apply_stmts[] = { &plan_turn, &plan_reasons, NULL };
 
@@ -172,7 +176,7 @@ static enum errc move_jobs(struct work *w, const struct snapshot *s, struct plan
     const bool has_gangs = plan_gang_any(lines, *n), has_lent = any_lent(s, lines, *n);
     if (!has_gangs && !has_lent)
         db_last(w->tx);
-    TRY(job_admit(w->tx, a, *n, places, nplaces, lease_ms, &moved, e));
+    TRY(job_admit(w->tx, a, *n, places, nplaces, lease_ms, waiting_writer(w->app->waiting), &moved, e));
     for (size_t i = 0; i < moved.n; i++)
         lines[i] = lines[((const int64_t *)moved.items)[i]];
     *n = moved.n;
@@ -254,7 +258,8 @@ static enum errc explain(struct work *w, const struct snapshot *s, const struct 
     }
     if (n)
         db_queue(w->tx, &plan_reasons, ARGS(A_UUIDS_OF(words, n, tenant_id), A_UUIDS_OF(words, n, job_id), A_I64S_OF(words, n, version),
-                                            A_STRS_OF(words, n, reason), A_STRS_OF(words, n, message)), false);
+                                            A_STRS_OF(words, n, reason), A_STRS_OF(words, n, message),
+                                            A_I64(waiting_writer(w->app->waiting))), false);
     *ret = (int64_t)n;
     return ERR_OK;
 }

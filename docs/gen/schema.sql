@@ -225,6 +225,13 @@ CREATE FUNCTION public.budget_unit(measure text) RETURNS numeric
     -- the body: migrations
 ALTER FUNCTION public.budget_unit(measure text) OWNER TO falaj_owner;
 
+-- Name: changes_swept(); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.changes_swept() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.changes_swept() OWNER TO falaj_system;
+
 -- Name: checkpoint_book(uuid, bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.checkpoint_book(t uuid, bytes bigint) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
@@ -752,6 +759,13 @@ CREATE FUNCTION public.machine_room_by(in_zones text[], in_pool text, in_models 
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     -- the body: migrations
 ALTER FUNCTION public.machine_room_by(in_zones text[], in_pool text, in_models text, in_slots bigint, in_gpus bigint, in_cpu_milli bigint, in_memory_bytes bigint) OWNER TO falaj_system;
+
+-- Name: mirror_epoch(); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.mirror_epoch() RETURNS text
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.mirror_epoch() OWNER TO falaj_system;
 
 -- Name: model_engine(uuid, uuid, bigint); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.model_engine(t uuid, model uuid, number bigint) RETURNS text
@@ -2115,6 +2129,18 @@ WITH (fillfactor='50');
 ALTER TABLE ONLY public.budget FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.budget OWNER TO falaj_owner;
 
+-- Name: change_swept; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.change_swept (
+    id smallint DEFAULT 1 NOT NULL,
+    upto xid8 DEFAULT '0'::xid8 NOT NULL,
+    CONSTRAINT change_swept_id_check CHECK ((id = 1))
+);
+ALTER TABLE ONLY public.change_swept FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.change_swept OWNER TO falaj_owner;
+
+-- Name: TABLE change_swept; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON TABLE public.change_swept IS 'Notes of transactions up to this one may have been removed from job_change and plan_change';
+
 -- Name: checkpoint; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.checkpoint (
     tenant_id uuid NOT NULL,
@@ -3279,6 +3305,23 @@ CREATE TABLE public.person_origin (
 ALTER TABLE ONLY public.person_origin FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.person_origin OWNER TO falaj_owner;
 
+-- Name: plan_change; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.plan_change (
+    changed_xid xid8 NOT NULL,
+    writer bigint NOT NULL,
+    tenants uuid[] NOT NULL,
+    jobs uuid[] NOT NULL,
+    versions bigint[]
+);
+ALTER TABLE ONLY public.plan_change ALTER COLUMN tenants SET STORAGE EXTERNAL;
+ALTER TABLE ONLY public.plan_change ALTER COLUMN jobs SET STORAGE EXTERNAL;
+ALTER TABLE ONLY public.plan_change ALTER COLUMN versions SET STORAGE EXTERNAL;
+ALTER TABLE ONLY public.plan_change FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.plan_change OWNER TO falaj_owner;
+
+-- Name: TABLE plan_change; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON TABLE public.plan_change IS 'What a plan made of waiting jobs, until every scheduler that stands by has read it';
+
 -- Name: price; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.price (
     price_id uuid NOT NULL,
@@ -4068,6 +4111,10 @@ ALTER TABLE ONLY public.budget
 ALTER TABLE ONLY public.budget
     ADD CONSTRAINT budget_tenant_id_name_key UNIQUE (tenant_id, name);
 
+-- Name: change_swept change_swept_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.change_swept
+    ADD CONSTRAINT change_swept_pkey PRIMARY KEY (id);
+
 -- Name: checkpoint checkpoint_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.checkpoint
     ADD CONSTRAINT checkpoint_pkey PRIMARY KEY (tenant_id, job_id, object_id);
@@ -4818,6 +4865,9 @@ CREATE INDEX object_place ON public.object USING btree (tenant_id, zone, kind, o
 -- Name: oidc_login_age; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX oidc_login_age ON public.oidc_login USING btree (expires_at);
 
+-- Name: plan_change_at; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX plan_change_at ON public.plan_change USING btree (changed_xid);
+
 -- Name: project_search; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX project_search ON public.project USING gin (tenant_id, (((((name || ' '::text) || display_name) || ' '::text) || display_name_ar)) public.gin_trgm_ops);
 
@@ -5018,6 +5068,10 @@ ALTER TABLE public.break_glass ENABLE ALWAYS TRIGGER audit_shadow;
 -- Name: budget audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.budget FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.budget ENABLE ALWAYS TRIGGER audit_shadow;
+
+-- Name: change_swept audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.change_swept FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.change_swept ENABLE ALWAYS TRIGGER audit_shadow;
 
 -- Name: checkpoint audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.checkpoint FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -5222,6 +5276,10 @@ ALTER TABLE public.password ENABLE ALWAYS TRIGGER audit_shadow;
 -- Name: person_origin audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.person_origin FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.person_origin ENABLE ALWAYS TRIGGER audit_shadow;
+
+-- Name: plan_change audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.plan_change FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.plan_change ENABLE ALWAYS TRIGGER audit_shadow;
 
 -- Name: price audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.price FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -5455,6 +5513,10 @@ ALTER TABLE public.break_glass ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.budget FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.budget ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
+-- Name: change_swept audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.change_swept FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.change_swept ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
 -- Name: checkpoint audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.checkpoint FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.checkpoint ENABLE ALWAYS TRIGGER audit_shadow_truncate;
@@ -5659,6 +5721,10 @@ ALTER TABLE public.password ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.person_origin FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.person_origin ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
+-- Name: plan_change audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.plan_change FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.plan_change ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
 -- Name: price audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.price FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.price ENABLE ALWAYS TRIGGER audit_shadow_truncate;
@@ -5797,6 +5863,12 @@ ALTER TABLE public.zone_rule ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
 -- Name: budget budget_guard; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER budget_guard AFTER INSERT OR DELETE OR UPDATE OF stop_percent ON public.budget FOR EACH ROW EXECUTE FUNCTION public.quota_guard();
+
+-- Name: job_change changes_swept; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER changes_swept AFTER DELETE ON public.job_change REFERENCING OLD TABLE AS swept FOR EACH STATEMENT EXECUTE FUNCTION public.changes_swept();
+
+-- Name: plan_change changes_swept; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER changes_swept AFTER DELETE ON public.plan_change REFERENCING OLD TABLE AS swept FOR EACH STATEMENT EXECUTE FUNCTION public.changes_swept();
 
 -- Name: engine engine_changed; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER engine_changed AFTER INSERT OR DELETE OR UPDATE OF name, zone, pool ON public.engine FOR EACH STATEMENT EXECUTE FUNCTION public.residency_changed();
@@ -6502,6 +6574,9 @@ ALTER TABLE public.break_glass ENABLE ROW LEVEL SECURITY;
 -- Name: budget; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.budget ENABLE ROW LEVEL SECURITY;
 
+-- Name: change_swept; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.change_swept ENABLE ROW LEVEL SECURITY;
+
 -- Name: checkpoint; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.checkpoint ENABLE ROW LEVEL SECURITY;
 
@@ -7020,6 +7095,12 @@ ALTER TABLE public.password ENABLE ROW LEVEL SECURITY;
 -- Name: person_origin; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.person_origin ENABLE ROW LEVEL SECURITY;
 
+-- Name: plan_change; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.plan_change ENABLE ROW LEVEL SECURITY;
+
+-- Name: change_swept platform; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY platform ON public.change_swept TO falaj_app USING (((current_setting('app.tenant'::text))::uuid = '00000000-0000-0000-0000-000000000000'::uuid));
+
 -- Name: engine platform; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY platform ON public.engine TO falaj_app USING (((current_setting('app.tenant'::text))::uuid = '00000000-0000-0000-0000-000000000000'::uuid));
 
@@ -7034,6 +7115,9 @@ CREATE POLICY platform ON public.join_token TO falaj_app USING (((current_settin
 
 -- Name: node_cert platform; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY platform ON public.node_cert TO falaj_app USING (((current_setting('app.tenant'::text))::uuid = '00000000-0000-0000-0000-000000000000'::uuid));
+
+-- Name: plan_change platform; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY platform ON public.plan_change TO falaj_app USING (((current_setting('app.tenant'::text))::uuid = '00000000-0000-0000-0000-000000000000'::uuid));
 
 -- Name: reservation platform; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY platform ON public.reservation TO falaj_app USING (((current_setting('app.tenant'::text))::uuid = '00000000-0000-0000-0000-000000000000'::uuid));
@@ -7154,6 +7238,9 @@ CREATE POLICY system ON public.break_glass TO falaj_owner, falaj_system, falaj_w
 
 -- Name: budget system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.budget TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
+-- Name: change_swept system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.change_swept TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
 -- Name: checkpoint system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.checkpoint TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
@@ -7295,6 +7382,9 @@ CREATE POLICY system ON public.password TO falaj_owner, falaj_system, falaj_work
 
 -- Name: person_origin system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.person_origin TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
+-- Name: plan_change system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.plan_change TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
 -- Name: project system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.project TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
@@ -7500,6 +7590,10 @@ GRANT SELECT(valid_from) ON TABLE public.role_binding TO falaj_scheduler;
 -- Name: COLUMN role_binding.valid_until; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT(valid_until) ON TABLE public.role_binding TO falaj_scheduler;
 
+-- Name: FUNCTION changes_swept(); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.changes_swept() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.changes_swept() TO falaj_app;
+
 -- Name: FUNCTION checkpoint_book(t uuid, bytes bigint); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.checkpoint_book(t uuid, bytes bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.checkpoint_book(t uuid, bytes bigint) TO falaj_worker_api;
@@ -7671,6 +7765,10 @@ GRANT ALL ON FUNCTION public.machine_room(in_pool text, most bigint) TO falaj_ap
 -- Name: FUNCTION machine_room_by(in_zones text[], in_pool text, in_models text, in_slots bigint, in_gpus bigint, in_cpu_milli bigint, in_memory_bytes bigint); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.machine_room_by(in_zones text[], in_pool text, in_models text, in_slots bigint, in_gpus bigint, in_cpu_milli bigint, in_memory_bytes bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.machine_room_by(in_zones text[], in_pool text, in_models text, in_slots bigint, in_gpus bigint, in_cpu_milli bigint, in_memory_bytes bigint) TO falaj_app;
+
+-- Name: FUNCTION mirror_epoch(); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.mirror_epoch() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.mirror_epoch() TO falaj_scheduler;
 
 -- Name: FUNCTION model_engine(t uuid, model uuid, number bigint); Type: ACL; Schema: public; Owner: falaj_owner
 GRANT ALL ON FUNCTION public.model_engine(t uuid, model uuid, number bigint) TO falaj_app;
@@ -8081,6 +8179,10 @@ GRANT SELECT,DELETE ON TABLE public.budget TO falaj_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.budget TO falaj_app;
 GRANT SELECT,UPDATE ON TABLE public.budget TO falaj_scheduler;
 
+-- Name: TABLE change_swept; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE,UPDATE ON TABLE public.change_swept TO falaj_system;
+GRANT SELECT ON TABLE public.change_swept TO falaj_scheduler;
+
 -- Name: TABLE checkpoint; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.checkpoint TO falaj_system;
 GRANT SELECT ON TABLE public.checkpoint TO falaj_app;
@@ -8397,6 +8499,10 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.password TO falaj_app;
 -- Name: TABLE person_origin; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.person_origin TO falaj_system;
 GRANT SELECT ON TABLE public.person_origin TO falaj_app;
+
+-- Name: TABLE plan_change; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.plan_change TO falaj_system;
+GRANT SELECT,INSERT,DELETE ON TABLE public.plan_change TO falaj_scheduler;
 
 -- Name: TABLE price; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.price TO falaj_system;

@@ -38,7 +38,7 @@ static const struct stmt job_apply_stmt = { .name = "job_apply", .params = "SUUS
     "SELECT ord FROM j ORDER BY ord" };
 
 /* The same for ADMIT alone, with the attempts. $1: the states that it leads from; p: the places that the judge allows. */
-static const struct stmt job_admit_stmt = { .name = "job_admit", .params = "SUUUUIIIIUYiIIIIIUSSS", .row = &moved_schema,
+static const struct stmt job_admit_stmt = { .name = "job_admit", .params = "SUUUUIIIIUYiIIIIIUSSSi", .row = &moved_schema,
                                             .card = CARD_MANY, .sql =
     "WITH i AS MATERIALIZED (\n"
     "  SELECT * FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $13, $14, $15, $16, $17) WITH ORDINALITY\n"
@@ -62,7 +62,10 @@ static const struct stmt job_admit_stmt = { .name = "job_admit", .params = "SUUU
     "                       lease_until, cpu_milli, memory_bytes, gpu_milli, devices)\n"
     "  SELECT tenant_id, attempt_id, job_id, node_id, fence, slots, gpus, version, pg_current_xact_id(),\n"
     "         clock_timestamp() + $12 * interval '1 millisecond', cpu_milli, memory_bytes, gpu_milli, devices FROM j),\n"
-    "v AS (INSERT INTO audit_event (tenant_id, event_id, body) SELECT tenant_id, event_id, event FROM j)\n"
+    "v AS (INSERT INTO audit_event (tenant_id, event_id, body) SELECT tenant_id, event_id, event FROM j),\n"
+    "n AS (INSERT INTO plan_change (changed_xid, writer, tenants, jobs, versions)\n"
+    "      SELECT pg_current_xact_id(), $22, array_agg(tenant_id), array_agg(job_id), array_agg(version) FROM j\n"
+    "      HAVING count(*) > 0)\n"
     "SELECT ord FROM j ORDER BY ord" };
 
 const struct stmt *const job_apply_stmts[] = { &job_apply_stmt, &job_admit_stmt, &booking_write_stmt, NULL };
@@ -145,7 +148,7 @@ enum errc job_apply(struct db_tx *tx, const struct job_move *moves, size_t n, st
 }
 
 enum errc job_admit(struct db_tx *tx, const struct job_admission *l, size_t n, const struct job_place *places, size_t nplaces,
-                    int64_t lease_ms, struct slice *ret_moved, struct err *e)
+                    int64_t lease_ms, int64_t writer, struct slice *ret_moved, struct err *e)
 {
     struct str from[JOB_STATE_COUNT];
     *ret_moved = (struct slice){ 0 };
@@ -157,6 +160,7 @@ enum errc job_admit(struct db_tx *tx, const struct job_admission *l, size_t n, c
         A_I64S_OF(l, n, slots), A_I64S_OF(l, n, gpus), A_UUIDS_OF(l, n, audit_id), A_BYTESS_OF(l, n, audit_body),
         A_I64(lease_ms), A_I64S_OF(l, n, cpu_milli), A_I64S_OF(l, n, memory_bytes), A_I64S_OF(l, n, gpu_milli),
         A_I64S_OF(l, n, devices), A_I64S_OF(l, n, place), A_UUIDS_OF(places, nplaces, tenant_id),
-        A_STRS_OF(places, nplaces, data_class), A_STRS_OF(places, nplaces, kind), A_STRS_OF(places, nplaces, zone) };
+        A_STRS_OF(places, nplaces, data_class), A_STRS_OF(places, nplaces, kind), A_STRS_OF(places, nplaces, zone),
+        A_I64(writer) };
     return run_moves(tx, &job_admit_stmt, args, (int)(sizeof args / sizeof *args), n, ret_moved, e);
 }

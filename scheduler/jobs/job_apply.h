@@ -57,8 +57,8 @@ struct job_place {
     struct uuid tenant_id;
     struct str data_class, kind, zone;
 };
-/* ret_moved: as job_apply's. */
+/* writer: the others who keep waiting jobs find under it which plan that was (waiting_writer). ret_moved: as job_apply's. */
 enum errc job_admit(struct db_tx *tx, const struct job_admission *a, size_t n, const struct job_place *places, size_t nplaces,
-                    int64_t lease_ms, struct slice *ret_moved, struct err *e) MUST_CHECK;
+                    int64_t lease_ms, int64_t writer, struct slice *ret_moved, struct err *e) MUST_CHECK;
 
 extern const struct stmt *const job_apply_stmts[];      /* in every pool that moves jobs */

@@ -14,6 +14,8 @@ struct waiters *waiting_new(void)
     struct waiters *m = calloc(1, sizeof *m);
     ASSERT(m);
     m->part = WAITING_PART;
+    const struct uuid u = uuid_v7(0);
+    memcpy(&m->writer, u.b + 8, sizeof m->writer);
     return m;
 }
 
@@ -34,7 +36,9 @@ void waiting_forget(struct waiters *m)
     waiting_forget_classes(m);
     drop_jobs(m);
     free(m->last);
-    m->last = NULL;
+    free(m->epoch);
+    free(m->sweep);
+    m->last = m->epoch = m->sweep = NULL;
     m->is_whole = m->is_off = false;
     m->after = (struct waiting_key){ 0 };
     m->from = (struct waiting_from){ 0 };
@@ -71,6 +75,22 @@ struct waiting_count waiting_counted(const struct waiters *m)
 bool waiting_is_whole(const struct waiters *m)
 {
     return m->is_whole;
+}
+
+bool waiting_is_begun(const struct waiters *m)
+{
+    return m->last;
+}
+
+int64_t waiting_writer(const struct waiters *m)
+{
+    return m ? m->writer : 0;
+}
+
+void waiting_lead(struct waiters *m)
+{
+    if (m && m->is_off)
+        waiting_forget(m);
 }
 
 uint64_t waiting_said(struct str reason, struct str message)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* waiting.h - what the leader knows of waiting jobs from plan to plan, so that a plan reads those that changed and not those
- * that wait.
+/* waiting.h - what a scheduler knows of waiting jobs from plan to plan, so that a plan reads those that changed and not those
+ * that wait; who stands by reads the same, so that it can plan at once.
  *
  * Kept is each job that may start now or as soon as there is room (queued, without not_before): what it asks for once for
  * all that ask for the same, and of the job itself what differs. Groups of one tenant and shape stand in the order of the
@@ -9,7 +9,9 @@
  * Facts may come twice, late or out of order: a job's version only grows, and of one version what was read later stands. Who
  * left the queue is remembered until two further reads, for facts of it that come late. What is read (waiting_read.c) is
  * exact at the moment of its statement; between two of those the leader's own plans are told by waiting_doubt and
- * waiting_settle.
+ * waiting_settle; what another scheduler's plans did is read from their notes.
+ *
+ * Where notes are gone that were not read, or the database is another one, all is forgotten and read again (ADR 0151).
  *
  * Memory: its own, about 130 bytes a job, WAITING_BYTES_MAX in all: beyond that nothing is kept until the next term, and
  * plans read the front as they do without a mirror. Texts that a snapshot got live until the next waiting_begin. One thread.
@@ -39,7 +41,10 @@ struct waiting_count { int64_t loads, changed, compared, differing; size_t jobs,
 
 struct waiters *waiting_new(void);
 void waiting_free(struct waiters *m);   /* NULL is fine */
-void waiting_forget(struct waiters *m); /* a new term: all is read anew. NULL is fine */
+void waiting_forget(struct waiters *m); /* all is read anew. NULL is fine */
+void waiting_lead(struct waiters *m);   /* a new term: one that grew too large begins anew. NULL is fine */
+/* Under which number its own plans are noted; NULL: 0. */
+int64_t waiting_writer(const struct waiters *m);
 struct waiting_count waiting_counted(const struct waiters *m);
 
 /* Pure: the store. waiting_begin gives the next statement its number. */
@@ -53,8 +58,9 @@ void waiting_front(const struct waiters *m, int64_t limit, struct arena *a, stru
 /* What a job is told, as one number. */
 uint64_t waiting_said(struct str reason, struct str message);
 
-/* Whether all is known. */
+/* Whether all is known; and whether anything is. */
 bool waiting_is_whole(const struct waiters *m);
+bool waiting_is_begun(const struct waiters *m);
 /* Asked between two parts: no more of them now. */
 typedef bool (*waiting_enough)(void *ctx);
 /* Parts of what is not known yet, each in a transaction of its own and the next one read while one is put in, until all is known
@@ -68,7 +74,8 @@ bool waiting_one_part(void *ctx);
 struct waiting_ask;
 struct waiting_ask *waiting_asked(struct work *w, bool compares);
 enum errc waiting_read(struct work *w, struct waiting_ask *a, struct err *e) MUST_CHECK;
-/* Removes what was read of the trigger's notes, or nobody will read, WAITING_SWEPT at most; ret_more: so many. */
+/* Removes the notes that the leader had read when this was asked before, and so did whoever stands by, or that nobody will read,
+ * WAITING_SWEPT of a kind at most; ret_more: so many. */
 enum errc waiting_tidy(struct work *w, bool *ret_more, struct err *e) MUST_CHECK;
 
 /* Before a plan's lines are written: what becomes of these jobs is not known, until waiting_settle says or the next read

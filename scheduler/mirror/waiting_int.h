@@ -57,6 +57,9 @@ struct waiters {
     int64_t statement;
     struct waiting_count count;
     char *last;                         /* what the last read saw (pg_snapshot); NULL: nothing is known */
+    char *epoch;                        /* and of which database */
+    char *sweep;                        /* what the last read had seen when notes were removed last; NULL: they were not yet */
+    int64_t writer;                     /* whose plans are no news */
     bool is_whole, is_off;
     struct waiting_from from;           /* so far it was loaded */
     struct waiting_key after;           /* and compared */

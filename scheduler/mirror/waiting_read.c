@@ -4,7 +4,10 @@
  *
  * "Since the last read" is what that one's snapshot did not see (pg_visible_in_snapshot): a transaction that was under way
  * then is in the next answer, and no row comes twice. Ids of transactions beyond the newest one are those of a database that
- * was restored from a dump; they were loaded. Parts that are read beside it (waiting_load.c) are younger than that moment. */
+ * was restored from a dump; they were loaded. Parts that are read beside it (waiting_load.c) are younger than that moment.
+ *
+ * The first row says of which database it is, and whether notes were removed that the last read did not see: then what is known
+ * is forgotten, and so it is where the last read saw transactions that are yet to come. */
 #include "core/base/log.h"
 #include "core/db/run_tx.h"
 #include "core/table/metrics.h"
@@ -15,11 +18,13 @@
 
 #include <stdlib.h>
 
-enum kind { K_HEAD, K_CAME, K_CHANGED, K_SLICE };
-struct waiting_row { struct waiting_fact f; int64_t what, came; struct str seen_by; };
+enum kind { K_HEAD, K_CAME, K_CHANGED, K_SLICE, K_ADMITTED };
+struct waiting_row { struct waiting_fact f; int64_t what, came; struct str seen_by, epoch; bool is_behind; };
 #define JOB(m, ...) FIELD_AS(waiting_row, f.j.m, #m, 0, ##__VA_ARGS__)
 SCHEMA_OF(waiting_row, "A waiting job, or one that waits no longer", FIELD(waiting_row, what, 0, .doc = "Why it is read"),
     FIELD(waiting_row, seen_by, 0, .doc = "The first row: what this statement sees"),
+    FIELD(waiting_row, epoch, 0, .doc = "And of which database"),
+    FIELD(waiting_row, is_behind, 0, .doc = "And whether notes since the last read are gone"),
     FIELD(waiting_row, came, 0, .doc = "The transaction that stored it, where that is asked for"),
     FIELD_AS(waiting_row, f.is_ready, "is_ready", 0, .doc = "In the queue"),
     FIELD_AS(waiting_row, f.may_go, "may_go", 0, .doc = "Not asked to stop"),
@@ -43,8 +48,14 @@ SCHEMA_OF(waiting_row, "A waiting job, or one that waits no longer", FIELD(waiti
 #define SINCE(xid)                                                                                                           \
     xid " >= pg_snapshot_xmin($1::text::pg_snapshot) AND NOT pg_visible_in_snapshot(" xid ", $1::text::pg_snapshot)\n"       \
     "     AND " xid " < pg_snapshot_xmax(pg_current_snapshot())"
+/* Notes of a plan of another scheduler's. */
+#define OF_OTHERS "p.writer <> $10 AND " SINCE("p.changed_xid")
+#define IS_BEHIND                                                                                                            \
+    "pg_snapshot_xmax($1::text::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot()) OR EXISTS (\n"                       \
+    "          SELECT FROM change_swept s WHERE s.upto >= pg_snapshot_xmin($1::text::pg_snapshot)\n"                        \
+    "             AND s.upto < pg_snapshot_xmax(pg_current_snapshot()))"
 #define SLICE(where, order, most)                                                                                            \
-    "SELECT 3::bigint AS what, NULL::text AS seen_by, x.* FROM (\n"                                                          \
+    "SELECT 3::bigint AS what, NULL::text AS seen_by, NULL::text AS epoch, NULL::boolean AS is_behind, x.* FROM (\n"         \
     "    SELECT " ROW " FROM job j WHERE " READY " AND " where "\n"                                                          \
     "     ORDER BY " order " LIMIT " most ") x"
 /* The slice in the order of the index job_ready, which no one comparison of rows follows: the rest of the priority, of the
@@ -58,19 +69,28 @@ SCHEMA_OF(waiting_row, "A waiting job, or one that waits no longer", FIELD(waiti
     "  UNION ALL\n"                                                                                                          \
     "  (" SLICE("(j.tenant_id, j.shape) > (" tenant ", " shape ")", "j.tenant_id, j.shape, j.priority DESC, j.job_id",       \
                 most) ")"
-static const struct stmt waiting_rows = { .name = "waiting_rows", .params = "sUUuiiuii", .row = &waiting_row_schema,
+static const struct stmt waiting_rows = { .name = "waiting_rows", .params = "sUUuiiuiii", .row = &waiting_row_schema,
                                           .card = CARD_MANY, .sql =
-    "(SELECT 0::bigint AS what, pg_current_snapshot()::text AS seen_by, h.*\n"
+    "(SELECT 0::bigint AS what, pg_current_snapshot()::text AS seen_by, mirror_epoch() AS epoch,\n"
+    "        coalesce(" IS_BEHIND ", false) AS is_behind, h.*\n"
     "   FROM (VALUES (1)) one LEFT JOIN LATERAL (SELECT " ROW " FROM job j WHERE false) h ON true)\n"
     "UNION ALL\n"
-    "(SELECT 1, NULL, " ROW " FROM job j WHERE " READY " AND " SINCE("j.ready_xid") " ORDER BY j.ready_xid LIMIT $9)\n"
+    "(SELECT 1, NULL, NULL, NULL, " ROW " FROM job j WHERE " READY " AND " SINCE("j.ready_xid") "\n"
+    "  ORDER BY j.ready_xid LIMIT $9)\n"
     "UNION ALL\n"
-    "(SELECT 2, NULL, coalesce(" READY ", false), NOT coalesce(j.cancel_requested, false), c.of_tenant, c.of_job,\n"
+    "(SELECT 2, NULL, NULL, NULL, coalesce(" READY ", false), NOT coalesce(j.cancel_requested, false), c.of_tenant, c.of_job,\n"
     "       " WISHES("coalesce(j.version, 9223372036854775807)") "\n"
     "   FROM (SELECT of_tenant, of_job FROM job_change WHERE " SINCE("changed_xid") "\n"
+    "         UNION SELECT t.* FROM plan_change p, unnest(p.tenants, p.jobs) AS t(of_tenant, of_job)\n"
+    "                WHERE " OF_OTHERS " AND p.versions IS NULL\n"
     "         UNION SELECT d.* FROM unnest($2, $3) AS d(of_tenant, of_job)) c\n"
     "   LEFT JOIN LATERAL (\n"
     "     SELECT job.* FROM job WHERE job.tenant_id = c.of_tenant AND job.job_id = c.of_job LIMIT 1) j ON true LIMIT $9)\n"
+    "UNION ALL\n"
+    "(SELECT 4, NULL, NULL, NULL, false, false, c.of_tenant, c.of_job, " WISHES("c.version") "\n"
+    "   FROM (SELECT t.* FROM plan_change p, unnest(p.tenants, p.jobs, p.versions) AS t(of_tenant, of_job, version)\n"
+    "          WHERE " OF_OTHERS " AND p.versions IS NOT NULL) c\n"
+    "   LEFT JOIN LATERAL (SELECT job.* FROM job WHERE false) j ON true LIMIT $9)\n"
     "UNION ALL\n"
     "SELECT s.* FROM (\n" SLICES("$4", "$5", "$6", "$7", "$8") ") s" };
 
@@ -86,12 +106,17 @@ static const struct stmt waiting_walk = { .name = "waiting_walk", .params = "uii
     "SELECT s.* FROM (\n" SLICES("$1", "$2", "$3", "$4", "$5") ") s" };
 
 /* $1 NULL: all that has ended. */
-static const struct stmt waiting_swept = { .name = "waiting_swept", .params = "si", .card = CARD_NONE, .sql =
-    "DELETE FROM job_change WHERE ctid = ANY (ARRAY(SELECT ctid FROM job_change\n"
-    "   WHERE changed_xid < pg_snapshot_xmin(coalesce($1::text::pg_snapshot, pg_current_snapshot()))\n"
-    "   ORDER BY changed_xid LIMIT $2))" };
+#define SWEEP(table)                                                                                                         \
+    "DELETE FROM " table " WHERE ctid = ANY (ARRAY(SELECT ctid FROM " table "\n"                                             \
+    "   WHERE changed_xid < pg_snapshot_xmin(coalesce($1::text::pg_snapshot, pg_current_snapshot()))\n"                     \
+    "   ORDER BY changed_xid LIMIT $2))"
+static const struct stmt waiting_swept = { .name = "waiting_swept", .params = "si", .card = CARD_NONE,
+                                           .sql = SWEEP("job_change") };
+static const struct stmt waiting_plans_swept = { .name = "waiting_plans_swept", .params = "si", .card = CARD_NONE,
+                                                 .sql = SWEEP("plan_change") };
 
-const struct stmt *const waiting_stmts[] = { &waiting_rows, &waiting_part, &waiting_walk, &waiting_swept, NULL };
+const struct stmt *const waiting_stmts[] = { &waiting_rows, &waiting_part, &waiting_walk, &waiting_swept,
+                                             &waiting_plans_swept, NULL };
 
 static int by_index(const void *a, const void *b)
 {
@@ -103,7 +128,12 @@ static int by_index(const void *a, const void *b)
 }
 
 /* An answer, taken apart; slice: in the order of the index. */
-struct answer { struct waiting_fact *changes, *slice; size_t nchanges, nslice; struct str seen_by; };
+struct answer {
+    struct waiting_fact *changes, *slice;
+    size_t nchanges, nslice;
+    struct str seen_by, epoch;
+    bool is_behind;
+};
 
 static struct answer answer_of(struct slice rows, int64_t slice, int64_t seen, struct arena *a)
 {
@@ -113,9 +143,11 @@ static struct answer answer_of(struct slice rows, int64_t slice, int64_t seen, s
     for (size_t i = 0; i < rows.n; i++) {
         struct waiting_fact f = r[i].f;
         f.seen = seen;
-        if (r[i].what == K_HEAD)
+        if (r[i].what == K_HEAD) {
             x.seen_by = r[i].seen_by;
-        else if (r[i].what == K_SLICE)
+            x.epoch = r[i].epoch;
+            x.is_behind = r[i].is_behind;
+        } else if (r[i].what == K_SLICE)
             x.slice[x.nslice++] = f;
         else
             x.changes[x.nchanges++] = f;
@@ -158,16 +190,25 @@ void waiting_put(struct waiters *m, const struct waiting_part *p)
     }
 }
 
+static void keep(char **text, struct str s)
+{
+    free(*text);
+    *text = str_dup_heap(s);
+}
+
 /* The answer to a statement. slice: how many rows of the queue were asked for. */
 static void take(struct waiters *m, const struct answer *x, int64_t slice)
 {
     const bool is_last = x->nslice < (size_t)slice;
-    if (x->nchanges > WAITING_CHANGES) {        /* a walk over all is cheaper */
+    const bool is_strange = m->last && (x->is_behind || !str_eq_c(x->epoch, m->epoch));
+    if (is_strange || x->nchanges > WAITING_CHANGES) {  /* of many changes: a walk over all is cheaper */
+        if (is_strange)
+            log_event(LOG_INFO, "scheduler.mirror_behind", "epoch", LOG_STR(x->epoch), NULL);
         waiting_forget(m);
         return;
     }
-    free(m->last);
-    m->last = str_dup_heap(x->seen_by);
+    keep(&m->last, x->seen_by);
+    keep(&m->epoch, x->epoch);
     m->ndoubts = 0;
     waiting_apply(m, x->changes, x->nchanges);
     m->count.changed += (int64_t)x->nchanges;
@@ -179,14 +220,15 @@ static void take(struct waiters *m, const struct answer *x, int64_t slice)
 }
 
 struct waiting_ask { struct db_ask *ask; int64_t slice; };
-enum { MOST = 2 * (WAITING_CHANGES + 1) + 3 * WAITING_SLICE + 1 };
+enum { MOST = 3 * (WAITING_CHANGES + 1) + 3 * WAITING_SLICE + 1 };
 
 static struct waiting_ask *ask(struct work *w, const struct waiters *m, int64_t slice)
 {
     struct waiting_ask *a = ARENA_NEW(w->arena, struct waiting_ask);
     *a = (struct waiting_ask){ db_ask(w->tx, &waiting_rows, ARGS(A_TEXT(m->last), A_UUIDS_OF(m->doubts, m->ndoubts, tenant_id),
                 A_UUIDS_OF(m->doubts, m->ndoubts, job_id), A_UUID(m->after.tenant_id), A_I64(m->after.shape),
-                A_I64(m->after.priority), A_UUID(m->after.job_id), A_I64(slice), A_I64(WAITING_CHANGES + 1))), slice };
+                A_I64(m->after.priority), A_UUID(m->after.job_id), A_I64(slice), A_I64(WAITING_CHANGES + 1), A_I64(m->writer))),
+                slice };
     return a;
 }
 
@@ -258,13 +300,18 @@ enum errc waiting_read(struct work *w, struct waiting_ask *a, struct err *e)
 /* A mirror that is off until the next term, which reads all anew, needs none of them. */
 enum errc waiting_tidy(struct work *w, bool *ret_more, struct err *e)
 {
-    const struct waiters *m = w->app->waiting;
-    int64_t n = 0;
+    struct waiters *m = w->app->waiting;
+    int64_t n = 0, plans = 0;
     *ret_more = false;
     if (!m || (!m->last && !m->is_off))
         return ERR_OK;
-    TRY(db_exec(w->tx, &waiting_swept, ARGS(A_TEXT(m->last), A_I64(WAITING_SWEPT)), &n, e));
-    *ret_more = n == WAITING_SWEPT;
+    if (m->sweep || m->is_off) {
+        TRY(db_exec(w->tx, &waiting_swept, ARGS(A_TEXT(m->sweep), A_I64(WAITING_SWEPT)), &n, e));
+        TRY(db_exec(w->tx, &waiting_plans_swept, ARGS(A_TEXT(m->sweep), A_I64(WAITING_SWEPT)), &plans, e));
+    }
+    *ret_more = n == WAITING_SWEPT || plans == WAITING_SWEPT;
+    if (!*ret_more && m->last)
+        keep(&m->sweep, str_c(m->last));
     return ERR_OK;
 }
 

@@ -97,7 +97,8 @@ void pg_harness_restore(struct pg_harness *from, struct pg_harness *to, const ch
     snprintf(file, sizeof file, "%s/dump.sql", to->child.dir);
     snprintf(log, sizeof log, "%s/restore.log", to->child.dir);
     pg_harness_exec_file(to, NULL, "migrations/roles.sql");
-    snprintf(sql, sizeof sql, "CREATE DATABASE %s OWNER falaj_owner", dbname);
+    const bool is_there = !strcmp(dbname, "postgres");
+    snprintf(sql, sizeof sql, "%s DATABASE %s OWNER %s falaj_owner", is_there ? "ALTER" : "CREATE", dbname, is_there ? "TO" : "");
     pg_harness_exec(to, NULL, sql);
     harness_run((const char *const[]){ PG_BIN "pg_dump", "-h", from->child.dir, "-U", "postgres", "-f", file, dbname, NULL },
                  to->child.dir, log);

@@ -24,7 +24,7 @@ struct pg_harness *pg_harness_new_cluster(void);     /* the same, made by initdb
 /* A streaming standby of h, caught up; pg_harness_promote makes it the primary. */
 struct pg_harness *pg_harness_standby(struct pg_harness *h);
 void pg_harness_promote(struct pg_harness *standby);
-/* pg_dump of dbname in `from`, read into a new database of that name in `to`, with the roles. */
+/* pg_dump of dbname in `from`, read into a new database of that name (or the empty postgres) in `to`, with the roles. */
 void pg_harness_restore(struct pg_harness *from, struct pg_harness *to, const char *dbname);
 void pg_harness_free(struct pg_harness *h);
 /* What runs goes on in another cluster: *h and its pools (*other may be NULL, and is then) end, *h is `to`, and *pool is of its

@@ -19,6 +19,8 @@ static const struct { const char *table, *reason; } open_tables[] = {
     { "root_key", "versions of the zones' roots: the platform's, and no key is in it" },
     { "key_edge", "the life of a key version, constants" },
     { "job_change", "what became of waiting jobs, for the planner: as reservation" },
+    { "plan_change", "as job_change" },
+    { "change_swept", "how far notes of both were removed; one number" },
     { "reservation_revision", "how often any reservation has changed; one number" },
     { "reservation", "machines kept for a time: platform data, as join_token" },
     { "reservation_machine", "as reservation" },

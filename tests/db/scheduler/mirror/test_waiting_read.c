@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_waiting_read.c - what the planner keeps of waiting jobs is at every moment what it would read: after random submissions,
- * plans, returns, holds, cancellations, changes, removals and transactions that end late; only what changed is read; what
- * left no trace is found by comparing. */
+/* test_waiting_read.c - what the planner keeps of waiting jobs is at every moment what it would read, and so is what another one
+ * keeps that stands by and reads now and then: after random submissions, plans, returns, holds, cancellations, changes,
+ * removals and transactions that end late; only what changed is read; what left no trace is found by comparing. */
 #include "tests/db/scheduler/fixture.h"
 #include "core/db/run_tx.h"
 #include "scheduler/loop_int.h"
@@ -11,8 +11,9 @@
 
 enum { STEPS = 180, ROOM = 24 };
 static struct machine m;
-FIXTURE_GROUP((machine_up(&f, &m, "ae-dxb-1", "w1", ROOM, 0), f.scheduler.waiting = waiting_new()),
-              waiting_free(f.scheduler.waiting))
+static struct waiters *standby;
+FIXTURE_GROUP((machine_up(&f, &m, "ae-dxb-1", "w1", ROOM, 0), f.scheduler.waiting = waiting_new(), standby = waiting_new()),
+              (waiting_free(f.scheduler.waiting), waiting_free(standby)))
 
 /* A submission by another connection, whose transaction ends later. */
 static const struct stmt late = { .name = "late", .params = "ii", .card = CARD_NONE, .sql =
@@ -23,6 +24,14 @@ static const struct stmt late = { .name = "late", .params = "ii", .card = CARD_N
 /* Ten seconds without a statement would end it on a busy machine. */
 static const struct stmt patient = { .name = "patient", .card = CARD_NONE, .sql =
     "SET LOCAL idle_in_transaction_session_timeout = 0" };
+
+/* What follows is the other one's. */
+static void change_over(void)
+{
+    struct waiters *kept = f.scheduler.waiting;
+    f.scheduler.waiting = standby;
+    standby = kept;
+}
 
 static void load_all(void)
 {
@@ -160,22 +169,30 @@ static void random_interleavings(void **state)
     struct arena *a = arena_new(64 << 20);
     struct random r = { 20 };
     struct db_tx *open = NULL;
-    const struct waiters *kept = f.scheduler.waiting;
     submit(&f, f.tenant_a, 20, 2, 9, NULL);
+    load_all();
+    change_over();
     load_all();
     for (int i = 0; i < STEPS; i++) {
         step(&r, i, other, a, &open);
+        const bool is_other = random_below(&r, 3) == 0;         /* one reads seldom, then the other plans for a while */
+        if (is_other)
+            change_over();
         if (random_below(&r, 3))
             compare(1 + (int64_t)random_below(&r, 60), random_below(&r, 4) > 0);
+        if (is_other && random_below(&r, 8))
+            change_over();
     }
     if (open)
         OK(db_commit(open, e));
     late_ones_start(other, a);
-    compare(1000, true);
-    const struct waiting_count c = waiting_counted(kept);
-    assert_int_equal(c.loads, 1);                       /* it was right all the time */
-    assert_int_equal(c.differing, 0);
-    assert_true(c.compared > STEPS);
+    for (int i = 0; i < 2; i++, change_over()) {
+        compare(1000, true);
+        const struct waiting_count c = waiting_counted(f.scheduler.waiting);
+        assert_int_equal(c.loads, 1);                   /* it was right all the time */
+        assert_int_equal(c.differing, 0);
+        assert_true(c.compared > STEPS);
+    }
     arena_free(a);
     db_pool_free(other);
 }
@@ -215,16 +232,28 @@ static bool tidy(void)
     return more;
 }
 
-/* The notes of the trigger go when they were read, and not before; so many at a time; and where nobody will read them. */
+#define NOTES "SELECT (SELECT count(*) FROM job_change) + (SELECT count(*) FROM plan_change)"
+/* Notes go when they had been read before the last time, so that who stands by may be slower; so many at a time; and where
+ * nobody will read them. How far is known. */
 static void notes_are_swept(void **state)
 {
     (void)state;
+    for (int i = 0; i < 2; i++) {
+        compare(10, true);
+        assert_false(tidy());
+    }
+    assert_int_equal(fixture_count(&f, NOTES), 0);
     fixture_exec(&f, "UPDATE job SET priority = 6 WHERE priority = 5");
     assert_false(tidy());
-    assert_true(fixture_count(&f, "SELECT count(*) FROM job_change") > 0);
+    assert_true(fixture_count(&f, NOTES) > 0);
     compare(10, true);
     assert_false(tidy());
-    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job_change"), 0);
+    assert_true(fixture_count(&f, NOTES) > 0);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM change_swept, job_change WHERE changed_xid <= upto"), 0);
+    const int64_t newest = fixture_count(&f, "SELECT max(changed_xid::text::bigint) FROM job_change");
+    assert_false(tidy());
+    assert_int_equal(fixture_count(&f, NOTES), 0);
+    assert_int_equal(fixture_count(&f, "SELECT upto::text::bigint FROM change_swept"), newest);
     fixture_exec(&f, "INSERT INTO job_change SELECT '3', tenant_id, tenant_id FROM generate_series(1, %d), (SELECT tenant_id"
                  " FROM tenant LIMIT 1) t", WAITING_SWEPT + 1);
     assert_true(tidy());

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_waiting.c - facts of waiting jobs that come shuffled, doubled and late leave what the newest of them say; the front
- * is the first jobs of every group; a fact that was lost is noticed by a comparison. */
+ * is the first jobs of every group; a fact that was lost is noticed by a comparison. Who plans and who reads notes of it know the
+ * same. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -169,6 +170,65 @@ static void test_deliveries(void **state)
         one_seed(seed);
 }
 
+/* What a note of a plan says: that version of the job does not wait. */
+static struct waiting_fact note_of(const struct waiting_fact *f, int64_t seen)
+{
+    struct waiting_fact n = { .seen = seen, .j = { .version = f->j.version + 1 } };
+    n.j.tenant_id = f->j.tenant_id;
+    n.j.job_id = f->j.job_id;
+    return n;
+}
+
+/* Jobs come, are admitted and come back. The one plans, and knows it as it happens; the other reads rows and notes, twice and
+ * in any order. */
+static void two_readers(int seed)
+{
+    struct arena *a = arena_new((size_t)32 << 20);
+    struct waiters *plans = waiting_new(), *reads = waiting_new();
+    struct random r = { (uint64_t)seed + 1000 };
+    struct waiting_fact truth[JOBS], *sent = ARENA_ARRAY(a, struct waiting_fact, 2 * STEPS);
+    size_t n = 0, ready = 0;
+    (void)waiting_begin(plans);
+    (void)waiting_begin(reads);
+    for (int i = 0; i < STEPS; i++) {
+        const int64_t k = i < JOBS ? i : (int64_t)random_below(&r, JOBS);
+        struct waiting_fact f;
+        if (i >= JOBS && truth[k].is_ready) {
+            f = note_of(&truth[k], i);
+        } else {
+            f = of(a, k, i < JOBS ? 1 : truth[k].j.version + 1, i, &r);
+            f.is_ready = true;
+        }
+        truth[k] = f;
+        sent[n++] = f;
+        if (random_below(&r, 3) == 0)
+            sent[n++] = f;
+        waiting_apply(plans, &f, 1);
+    }
+    shuffle(sent, n, &r);
+    waiting_apply(reads, sent, n);
+    qsort(truth, JOBS, sizeof *truth, by_index);
+    while (ready < JOBS && truth[ready].is_ready)
+        ready++;
+    assert_true(ready > 0 && ready < JOBS);
+    assert_true(all_same(plans, truth, ready, 7));
+    assert_true(all_same(reads, truth, ready, 7));
+    for (int64_t limit = 1; limit < 2 * JOBS; limit += 23)
+        front_is(reads, truth, ready, limit, a);
+    assert_int_equal(waiting_counted(reads).jobs, ready);
+    assert_true(waiting_writer(plans) != waiting_writer(reads));
+    waiting_free(plans);
+    waiting_free(reads);
+    arena_free(a);
+}
+
+static void test_two_readers(void **state)
+{
+    (void)state;
+    for (int seed = 0; seed < SEEDS; seed++)
+        two_readers(seed);
+}
+
 /* A grave stands long enough for what comes late, and no longer. */
 static void test_graves(void **state)
 {
@@ -202,6 +262,7 @@ static void test_graves(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_deliveries), cmocka_unit_test(test_graves) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_deliveries), cmocka_unit_test(test_two_readers),
+                                        cmocka_unit_test(test_graves) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_loop_stand.c - a scheduler that stands by knows what waits: its first plan as leader is made from that and reads what
+ * changed since; one that did not read for too long, or that finds another database, reads all anew; what it reads follows what
+ * changed. */
+#include "tests/db/scheduler/fixture.h"
+#include "core/db/run_tx.h"
+#include "scheduler/jobs/job_apply.h"
+#include "scheduler/leader.h"
+#include "scheduler/loop_int.h"
+#include "scheduler/mirror/machines.h"
+#include "scheduler/mirror/rules.h"
+#include "scheduler/mirror/snapshot.h"
+#include "scheduler/mirror/waiting_int.h"
+#include "scheduler/plan_apply.h"
+#include "scheduler/plan_check.h"
+#include "scheduler/plan_gang.h"
+#include "audit/event.h"
+#include "tenants/home/residency_facts.h"
+#include "tests/lib/wait.h"
+
+#include <pthread.h>
+#include <string.h>
+
+enum { MANY = 300, ROOM = 8 };
+#define ADMISSIONS "SELECT count(*) FROM plan_change WHERE versions IS NOT NULL"
+static struct machine m;
+static struct app other;                /* who stands by */
+static struct standing standing;
+static int64_t ahead_us;                /* of its clock: it need not wait for the second */
+
+static int64_t wall(void *ctx)
+{
+    (void)ctx;
+    return clock_wall_us(&clock_system);
+}
+static int64_t mono(void *ctx)
+{
+    (void)ctx;
+    return clock_mono_us(&clock_system) + ahead_us;
+}
+static const struct clock ahead = { .wall_us = wall, .mono_us = mono };
+
+FIXTURE_GROUP((machine_up(&f, &m, "ae-dxb-1", "w1", ROOM, 0), f.scheduler.waiting = waiting_new()),
+              waiting_free(f.scheduler.waiting))
+
+static void look(int64_t after_us)
+{
+    struct arena *a = arena_new((size_t)256 << 20);
+    ahead_us += after_us;
+    loop_stand_by(&other, a, &standing);
+    arena_free(a);
+}
+
+static struct waiting_count knows(const struct app *app)
+{
+    return waiting_counted(app->waiting);
+}
+
+static int64_t plan_of(const struct app *app, bool is_full)
+{
+    struct arena *a = arena_new((size_t)256 << 20);
+    int64_t admitted = 0;
+    bool more;
+    OK(loop_plan_once(app, a, is_full, &admitted, &more, e));
+    arena_free(a);
+    return admitted;
+}
+
+/* It is what the database says, row by row. */
+static void knows_all(struct app *app)
+{
+    const int64_t differing = knows(app).differing;
+    for (int i = 0; i < 2; i++) {
+        struct arena *a = arena_new((size_t)64 << 20);
+        struct work w = loop_work(app, a);
+        OK(RUN_SYSTEM(&w, app->pool, TX_READ_ONLY, waiting_read(&w, waiting_asked(&w, true), e), e));
+        arena_free(a);
+    }
+    assert_true(waiting_is_whole(app->waiting));
+    assert_int_equal(knows(app).differing, differing);
+    assert_int_equal(knows(app).jobs, fixture_count(&f, "SELECT count(*) FROM job WHERE queued AND not_before IS NULL"));
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    fixture_forget_jobs(&f);
+    fixture_exec(&f, "DELETE FROM job_change; DELETE FROM plan_change");
+    other = f.scheduler;
+    other.waiting = waiting_new();
+    other.clock = &ahead;
+    standing = (struct standing){ 0 };
+    waiting_forget(f.scheduler.waiting);
+    submit(&f, f.tenant_a, MANY, ROOM + 1, 3, NULL);            /* which fit nowhere */
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    waiting_free(other.waiting);
+    fixture_end_all(&f);
+    return 0;
+}
+
+/* The leader plans, tells and takes back. */
+static void a_while_of_the_leader(void)
+{
+    struct lease_grant g[ROOM];
+    submit(&f, f.tenant_b, ROOM + 4, 1, 9, NULL);
+    assert_int_equal(plan_of(&f.scheduler, true), ROOM);
+    const size_t n = take(&f, &m, ROOM, g);
+    assert_int_equal(n, ROOM);
+    assert_int_equal(tell(&f, &m, g, 2, LE_RETURN, NULL), 2);
+    assert_int_equal(run_through(&f, &m, g + 2, n - 2), 2 * (n - 2));
+    fixture_exec(&f, "UPDATE job SET not_before = NULL WHERE queued");
+    assert_int_equal(plan_of(&f.scheduler, false), 6);
+}
+
+static void what_it_reads_follows_what_changed(void **state)
+{
+    (void)state;
+    look(0);
+    assert_int_equal(knows(&other).loads, 1);
+    assert_int_equal(knows(&other).jobs, MANY);
+    a_while_of_the_leader();
+    look(2000000);
+    knows_all(&other);
+    const struct waiting_count was = knows(&other);
+    for (int i = 0; i < 20; i++)
+        look(1000000);
+    assert_int_equal(knows(&other).changed, was.changed);               /* nothing changed, whatever waits */
+    assert_true(knows(&other).compared - was.compared <= 2 * WAITING_SLICE);
+    submit(&f, f.tenant_b, 3, ROOM + 1, 3, NULL);
+    look(100000);
+    assert_int_equal(knows(&other).changed, was.changed);               /* nor is each look a read */
+    look(1000000);
+    assert_int_equal(knows(&other).changed, was.changed + 3);
+    struct lease_grant g[ROOM];
+    assert_int_equal(run_through(&f, &m, g, take(&f, &m, ROOM, g)), 2 * 6);
+    look(1000000);
+    assert_int_equal(knows(&other).changed, was.changed + 3);           /* what runs and ends is none of what waits */
+    const int64_t notes = fixture_count(&f, ADMISSIONS);
+    submit(&f, f.tenant_b, 2, 1, 3, NULL);
+    assert_int_equal(plan_of(&f.scheduler, false), 2);
+    assert_int_equal(fixture_count(&f, ADMISSIONS), notes + 1);         /* a plan's admissions are one note */
+    look(1000000);
+    assert_int_equal(knows(&other).changed, was.changed + 5);
+    assert_int_equal(knows(&other).loads, 1);
+    knows_all(&other);
+}
+
+static void *run(void *arg)
+{
+    loop_run(arg);
+    return NULL;
+}
+
+/* A real loop leads and is gone; the other one's first plan starts the job that came last, and has read one row for it. */
+static void a_new_leader_plans_from_what_it_kept(void **state)
+{
+    (void)state;
+    struct uuid jobs[ROOM], last;
+    pthread_t thread;
+    struct leader *a = leader_new(pg_harness_conninfo(f.pg, NULL, NULL), &clock_system);
+    struct leader *b = leader_new(pg_harness_conninfo(f.pg, NULL, NULL), &clock_system);
+    struct loop *l = loop_new(&f.scheduler, a);
+    WAIT_WHILE(!leader_check(a));
+    assert_int_equal(pthread_create(&thread, NULL, run, l), 0);
+    submit(&f, f.tenant_b, ROOM, 1, 3, jobs);
+    assert_true(loop_wake(l, false));
+    WAIT_WHILE(!leader_is_connected(b) && !leader_check(b));
+    for (int i = 0; i < ROOM; i++)
+        WAIT_WHILE((look(1000000), strcmp(state_of(&f, jobs[i]), "ADMITTED")));
+    loop_stop(l);
+    pthread_join(thread, NULL);
+    loop_free(l);
+    look(1000000);
+    assert_int_equal(knows(&other).jobs, MANY);
+    leader_free(a);                                                     /* it is gone */
+    struct lease_grant g[ROOM];
+    assert_int_equal(run_through(&f, &m, g, take(&f, &m, ROOM, g)), 2 * ROOM);
+    submit(&f, f.tenant_b, 1, 1, 3, &last);
+    WAIT_WHILE(!leader_check(b));
+    const struct waiting_count was = knows(&other);
+    loop_lead(&other);
+    assert_true(waiting_is_whole(other.waiting));
+    assert_int_equal(plan_of(&other, false), 1);
+    assert_string_equal(state_of(&f, last), "ADMITTED");
+    assert_int_equal(knows(&other).loads, was.loads);
+    assert_int_equal(knows(&other).changed, was.changed + 1);
+    knows_all(&other);
+    leader_free(b);
+}
+
+static void tidy(void)
+{
+    struct arena *a = arena_new(1 << 20);
+    struct work w = loop_work(&f.scheduler, a);
+    bool more;
+    OK(RUN_SYSTEM(&w, f.scheduler.pool, 0, waiting_tidy(&w, &more, e), e));
+    assert_false(more);
+    arena_free(a);
+}
+
+static void who_fell_behind_reads_all_anew(void **state)
+{
+    (void)state;
+    look(0);
+    assert_int_equal(plan_of(&f.scheduler, true), 0);
+    tidy();
+    a_while_of_the_leader();
+    (void)plan_of(&f.scheduler, true);
+    tidy();
+    look(2000000);
+    assert_int_equal(knows(&other).loads, 1);           /* notes outlive one purge, and what was removed it had read */
+    assert_true(fixture_count(&f, ADMISSIONS) > 0);
+    struct lease_grant g[ROOM];
+    assert_int_equal(run_through(&f, &m, g, take(&f, &m, ROOM, g)), 2 * 6);
+    submit(&f, f.tenant_b, ROOM, 1, 3, NULL);
+    assert_int_equal(plan_of(&f.scheduler, false), ROOM);
+    for (int i = 0; i < 2; i++) {
+        (void)plan_of(&f.scheduler, true);
+        tidy();
+    }
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM plan_change"), 0);
+    look(1000000);
+    assert_false(waiting_is_begun(other.waiting));
+    look(1000000);
+    assert_int_equal(knows(&other).loads, 1);           /* it began so a moment ago */
+    look(60000000);
+    assert_int_equal(knows(&other).loads, 2);
+    assert_int_equal(knows(&other).differing, 0);
+    knows_all(&other);
+}
+
+/* The leader died, and the database is another one, made from a dump: nothing of what was known is believed. */
+static void a_restored_database_is_read_anew(void **state)
+{
+    (void)state;
+    static const struct stmt *const *const lists[] = { residency_stmts, audit_event_stmts, snapshot_stmts, machines_stmts,
+        waiting_stmts, rules_stmts, plan_apply_stmts, plan_check_stmts, plan_gang_stmts, job_apply_stmts, NULL };
+    look(0);
+    struct pg_harness *to = pg_harness_new_cluster();
+    pg_harness_restore(f.pg, to, "postgres");
+    submit(&f, f.tenant_b, 4, 1, 3, NULL);              /* which the dump lacks */
+    look(2000000);
+    assert_int_equal(knows(&other).jobs, MANY + 4);
+    struct db_pool *pool = db_pool_new(&(struct db_pool_opts){ .conninfo = pg_harness_conninfo(to, "falaj_scheduler", NULL),
+                                                               .size = 4, .lists = lists });
+    other.pool = pool;
+    loop_lead(&other);
+    assert_int_equal(plan_of(&other, false), 0);
+    WAIT_WHILE((plan_of(&other, false), !waiting_is_whole(other.waiting)));
+    assert_int_equal(knows(&other).jobs, MANY);
+    assert_int_equal(knows(&other).loads, 2);
+    other.pool = f.scheduler.pool;
+    db_pool_free(pool);
+    pg_harness_free(to);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(what_it_reads_follows_what_changed, begin, end),
+        cmocka_unit_test_setup_teardown(a_new_leader_plans_from_what_it_kept, begin, end),
+        cmocka_unit_test_setup_teardown(who_fell_behind_reads_all_anew, begin, end),
+        cmocka_unit_test_setup_teardown(a_restored_database_is_read_anew, begin, end) };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
