@@ -19,7 +19,7 @@
 #include "core/http/ws_link.h"
 #include "core/wire/inside_wire.h"
 
-enum { CONNECTIONS_MAX = 6, LOOK_MS = 500 };
+enum { CONNECTIONS_MAX = 6, LOOK_MS = 500, BEGUN = 64 };
 
 int inside_dial(struct cli *c, const char *job, struct str body, struct ws_link **ret)
 {
@@ -69,6 +69,16 @@ static void add_terminal(struct buf *b, int fd)
         buf_printf(b, ",\"term\":\"%s\"", term);
 }
 
+/* The program of which rank. */
+static int add_rank(struct cli *c, struct buf *b)
+{
+    int64_t rank = 0;
+    const int rc = cli_flag_i64(c, "rank", 0, INT32_MAX, &rank);
+    if (rc == CLI_OK && rank)
+        buf_printf(b, ",\"rank\":%d", (int)rank);
+    return rc;
+}
+
 /* From here to its end what is typed goes as it is. false: it is no terminal. */
 static bool raw_begin(int fd, struct termios *before)
 {
@@ -111,6 +121,9 @@ int cmd_job_exec(struct cli *c)
     add_words(&b, c->words, c->nwords);
     if (has_tty)
         add_terminal(&b, STDIN_FILENO);
+    rc = add_rank(c, &b);
+    if (rc != CLI_OK)
+        return rc;
     buf_add_char(&b, '}');
     if (b.overflow)
         return cli_fail(c, CLI_USAGE, NULL, "the command has more than %d bytes", INSIDE_ASK_MAX / 2);
@@ -126,19 +139,117 @@ int cmd_job_shell(struct cli *c)
         return rc;
     buf_add_c(&b, "{\"kind\":\"shell\"");
     add_terminal(&b, STDIN_FILENO);
+    rc = add_rank(c, &b);
+    if (rc != CLI_OK)
+        return rc;
     buf_add_char(&b, '}');
     return run(c, job, buf_str(&b), true, true);
+}
+
+/* --- to the program itself --- */
+
+static int read_job(struct cli *c, const char *job, struct api_reply *ret)
+{
+    return api_get(c, arena_printf(c->arena, "/v1/jobs/%s", api_escape(c->arena, job)), ret);
+}
+
+/* Before anything is begun with it. */
+static int check_rank(struct cli *c, const struct jval *job)
+{
+    const int64_t nodes = jval_i64(jval_get(job, "nodes"), 1);
+    int64_t rank = 0;
+    const int rc = cli_flag_i64(c, "rank", 0, INT32_MAX, &rank);
+    if (rc != CLI_OK || rank < nodes)
+        return rc;
+    return cli_fail(c, CLI_USAGE, NULL, "there is no rank %d: this job's program runs on %d machine%s, ranks 0 to %d", (int)rank,
+                    (int)nodes, nodes == 1 ? "" : "s", (int)nodes - 1);
+}
+
+/* Types to the program once it runs, in a process of its own: what it writes comes by the job's log. */
+static _Noreturn void typist(struct cli *c, const char *job, struct str body)
+{
+    struct ws_link *l = NULL;
+    struct api_reply r;
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    signal(SIGPIPE, SIG_IGN);
+    c->http = NULL;                     /* the parent's connection is the parent's */
+    for (;; poll(NULL, 0, LOOK_MS)) {
+        int rc = read_job(c, job, &r);
+        const char *state = rc == CLI_OK ? str_z(c->arena, jval_str(jval_get(r.json, "state"))) : "";
+        if (rc != CLI_OK || follow_is_end(state))
+            _exit(rc);
+        if (strcmp(state, "RUNNING") == 0)
+            break;
+    }
+    int rc = inside_dial(c, job, body, &l);
+    if (rc != CLI_OK)
+        _exit(rc);
+    rc = inside_talk(c, l, STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, -1);
+    _exit(rc == CLI_OK ? CLI_OK : rc | BEGUN);
+}
+
+static int begin_typing(struct cli *c, const char *job, pid_t *ret)
+{
+    char text[128];
+    struct buf b = BUF(sizeof text);
+    buf_add_c(&b, "{\"kind\":\"attach\"");
+    const int rc = add_rank(c, &b);
+    buf_add_char(&b, '}');
+    snprintf(text, sizeof text, "%.*s", (int)b.len, b.ptr);
+    buf_release(&b);
+    if (rc != CLI_OK)
+        return rc;
+    *ret = fork();
+    if (*ret == 0)
+        typist(c, job, str_c(text));
+    return *ret > 0 ? CLI_OK : cli_fail(c, CLI_FAILED, NULL, "no process to type with");
+}
+
+/* Its exit code: CLI_OK where all was typed, or the job ended before; BEGUN: it had begun. Still typing: CLI_OK. */
+static int typed(pid_t pid)
+{
+    siginfo_t i = { 0 };
+    if (waitid(P_PID, (id_t)pid, &i, WEXITED | WNOHANG | WNOWAIT) != 0 || i.si_pid != pid)
+        return CLI_OK;
+    return i.si_code == CLD_EXITED ? i.si_status : CLI_FAILED;
+}
+
+/* Who could not begin to type wanted more than to look; a terminal that typed for a while goes on looking. */
+static bool is_in_vain(void *ctx)
+{
+    const int status = typed(*(const pid_t *)ctx);
+    return status != CLI_OK && (!(status & BEGUN) || !isatty(STDIN_FILENO));
+}
+
+static int end_typing(pid_t pid)
+{
+    const int status = typed(pid);
+    kill(pid, SIGTERM);                 /* its number is ours until it is waited for */
+    waitpid(pid, NULL, 0);
+    return status & ~BEGUN;
 }
 
 int cmd_job_attach(struct cli *c)
 {
     const char *job;
+    struct api_reply r;
+    pid_t typing = -1;
     int rc = api_resolve(c, c->cmd->noun, c->args[0], &job);
+    if (rc == CLI_OK)
+        rc = read_job(c, job, &r);
+    if (rc == CLI_OK)
+        rc = check_rank(c, r.json);
+    if (rc == CLI_OK && !cli_has(c, "no-stdin") && jval_bool(jval_get(jval_get(r.json, "spec"), "takes_stdin"), false))
+        rc = begin_typing(c, job, &typing);
     if (rc != CLI_OK)
         return rc;
-    cli_note(c, "programs have no standard input: this shows what it writes until it ends, and Ctrl-C leaves it running");
-    struct follow f = { .c = c, .job = job, .show = FOLLOW_LOGS };
+    if (typing < 0)
+        cli_note(c, "this shows what it writes until it ends, types nothing to it, and Ctrl-C leaves it running");
+    struct follow f = { .c = c, .job = job, .show = FOLLOW_LOGS, .is_unwanted = typing > 0 ? is_in_vain : NULL, .ctx = &typing };
     rc = follow_run(&f);
+    const int status = typing > 0 ? end_typing(typing) : CLI_OK;
+    if (rc == CLI_OK || (status != CLI_OK && rc != CLI_JOB_FAILED))
+        return status;
     return rc == CLI_JOB_FAILED ? cli_fail(c, rc, NULL, "the job ended as %s", f.state) : rc;
 }
 
@@ -167,21 +278,19 @@ static int listen_here(int64_t port, int *ret_port)
 }
 
 /* One connection, in a process of its own. */
-static _Noreturn void serve(struct cli *c, const char *job, int64_t port, int fd)
+static _Noreturn void serve(struct cli *c, const char *job, struct str body, int fd)
 {
     struct ws_link *l = NULL;
-    char body[64];
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     signal(SIGPIPE, SIG_IGN);
     c->http = NULL;                     /* the parent's connection is the parent's */
-    snprintf(body, sizeof body, "{\"kind\":\"forward\",\"port\":%d}", (int)port);
-    int rc = inside_dial(c, job, str_c(body), &l);
+    int rc = inside_dial(c, job, body, &l);
     if (rc == CLI_OK)
         rc = inside_talk(c, l, fd, fd, fd, -1);
     _exit(rc);
 }
 
-static int forward(struct cli *c, const char *job, int64_t port, int listener)
+static int forward(struct cli *c, const char *job, struct str body, int listener)
 {
     for (int open = 0;;) {
         struct pollfd p = { open < CONNECTIONS_MAX ? listener : -1, POLLIN, 0 };
@@ -194,7 +303,7 @@ static int forward(struct cli *c, const char *job, int64_t port, int listener)
         const pid_t pid = fd >= 0 ? fork() : -1;
         if (pid == 0) {
             close(listener);
-            serve(c, job, port, fd);
+            serve(c, job, body, fd);
         }
         open += pid > 0;
     }
@@ -208,10 +317,17 @@ int cmd_job_forward(struct cli *c)
     if (!read_ports(c->args[1], &here, &there))
         return cli_fail(c, CLI_USAGE, "PORT, or PORT-HERE:PORT-IN-THE-JOB; 0 here takes a free one", "'%.40s' is no port",
                         c->args[1]);
-    int rc = api_resolve(c, c->cmd->noun, c->args[0], &job);
+    CLEANUP(buf_releasep) struct buf body = BUF(128);
+    buf_printf(&body, "{\"kind\":\"forward\",\"port\":%d", (int)there);
+    int rc = add_rank(c, &body);
+    buf_add_char(&body, '}');
+    if (rc == CLI_OK)
+        rc = api_resolve(c, c->cmd->noun, c->args[0], &job);
     struct api_reply r;
     if (rc == CLI_OK)
-        rc = api_get(c, arena_printf(c->arena, "/v1/jobs/%s", api_escape(c->arena, job)), &r);
+        rc = read_job(c, job, &r);
+    if (rc == CLI_OK)
+        rc = check_rank(c, r.json);
     if (rc != CLI_OK)
         return rc;
     CLEANUP(fd_closep) int listener = listen_here(here, &port);
@@ -223,5 +339,5 @@ int cmd_job_forward(struct cli *c)
     else
         fprintf(c->out, "http://127.0.0.1:%d goes to port %d of %s; Ctrl-C ends it\n", port, (int)there, job);
     fflush(c->out);
-    return forward(c, job, there, listener);
+    return forward(c, job, buf_str(&body), listener);
 }

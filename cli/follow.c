@@ -102,9 +102,10 @@ static bool on_bytes(void *ctx, const char *p, size_t n)
     return !stopped;
 }
 
-static bool reader_is_gone(void *ctx)
+static bool is_unwanted(void *ctx)
 {
-    return cli_reader_is_gone(ctx);
+    struct follow *f = ctx;
+    return cli_reader_is_gone(f->c) || (f->is_unwanted && f->is_unwanted(f->ctx));
 }
 
 static int ask_state(struct follow *f)
@@ -130,11 +131,11 @@ static int read_streams(struct stream *s, int64_t deadline_us)
         struct api_req q = { .method = "GET", .path = arena_printf(f->c->arena, "/v1/jobs/%s/events", api_escape(f->c->arena, f->job)), .accept = "text/event-stream",
                              .token = f->token, .last_event_id = str_z(f->c->arena, last), .on_data = on_bytes, .ctx = s,
                              .timeout_ms = (int)(left_ms > 0 && left_ms < 1000000000 ? left_ms : -1), .idle_timeout_ms = IDLE_MS,
-                             .is_unwanted = reader_is_gone, .unwanted_ctx = f->c };
+                             .is_unwanted = is_unwanted, .unwanted_ctx = f };
         enum errc rc = api_send(f->c, &q, &r, &e);
         if (s->is_ended)
             return CLI_OK;
-        if (cli_reader_is_gone(f->c) || ferror(f->c->out))
+        if (is_unwanted(f) || ferror(f->c->out))
             return CLI_FAILED;      /* main tells of a full disk; who closed the pipe knows */
         if (rc == ERR_OK && (r.status < 200 || r.status >= 300))
             return api_tell(f->c, &r);

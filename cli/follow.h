@@ -16,6 +16,7 @@ struct follow {
     int64_t timeout_s;              /* 0: none */
     /* Gets every event instead of printing; type is "state", "log", "metric" or "end". */
     void (*on_event)(void *ctx, const char *type, const struct jval *data);
+    bool (*is_unwanted)(void *ctx); /* asked now and then; true ends it with FAILED. NULL: only nobody who reads it ends it */
     void *ctx;
     char state[40];                 /* out: the last state seen */
 };

@@ -5,6 +5,8 @@
 #include "cli/command.h"
 #include "core/wire/job_type.h"
 
+/* Of the commands that go into a program. */
+#define INSIDE_RANK { "rank", 0, "N", "Of a job on several machines: in the program of this rank (0)", NULL }
 #define FLAGS(...) (const struct cli_flag[]){ __VA_ARGS__, { NULL } }
 #define LIMIT_FLAG { "limit", 0, "N", "Most items to show; 0 shows all, page by page", NULL }
 

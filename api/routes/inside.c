@@ -23,9 +23,13 @@ struct inside_in {
     int64_t cols, rows;
     struct str term;
     int64_t port;
+    int64_t rank;
 };
 SCHEMA_OF(inside_in, "What somebody wants in a running program's box",
-    FIELD_ID(inside_in, job_id, "job", F_PATH, .doc = "The job, a program (kind run) that runs"), INSIDE_ASK_FIELDS(inside_in));
+    FIELD_ID(inside_in, job_id, "job", F_PATH, .doc = "The job, a program (kind run) that runs"),
+    FIELD(inside_in, rank, 0, .min = 0, .max = INT32_MAX, .dflt = "0",
+          .doc = "Of a job on several machines: in the program of which rank; others have rank 0 alone"),
+    INSIDE_ASK_FIELDS(inside_in));
 struct inside_ref { struct uuid job_id, session_id; };
 SCHEMA_OF(inside_ref, "Which session", FIELD_ID(inside_ref, job_id, "job", F_PATH, .doc = "The job"),
     FIELD_ID(inside_ref, session_id, "ins", F_PATH, .doc = "The session, the caller's own"));
@@ -57,10 +61,12 @@ static enum errc begin(struct work *w, const void *in_, void *out, struct err *e
     const struct inside_ask ask = { in->kind, in->command, in->tty, in->cols, in->rows, in->term, in->port };
     struct audit_event *ev = &call_of(w)->audit;
     TRY(inside_note_lost(w, e));
-    TRY(inside_begin(w, in->job_id, &ask, s, e));
+    TRY(inside_begin(w, in->job_id, in->rank, &ask, s, e));
     audit_event_detail(ev, AUDIT_D_STR("inside", id_text(w->arena, "ins", s->session_id)));
     audit_event_detail(ev, AUDIT_D_STR("kind", str_c(inside_kinds[ask.kind])));
     audit_event_detail(ev, AUDIT_D_STR("machine", id_text(w->arena, "nod", s->node_id)));
+    if (s->rank)
+        audit_event_detail(ev, AUDIT_D_INT("rank", s->rank));
     if (ask.kind == INSIDE_EXEC)
         audit_event_detail(ev, AUDIT_D_STR("command", command_shown(w->arena, &ask)));
     if (ask.kind == INSIDE_FORWARD)
@@ -89,7 +95,7 @@ static enum errc come(struct work *w, const struct lease_session_ref *in, struct
     struct lease l;
     TRY(lease_check(w, in->tenant_id, in->attempt_id, in->fence, w->principal->name, &l, e));
     w->tenant_id = in->tenant_id;
-    return inside_join(w, in->tenant_id, in->attempt_id, in->session_id, e);
+    return inside_join(w, &l, in->session_id, e);
 }
 
 static enum errc machine(struct call *c, struct err *e)
@@ -126,7 +132,8 @@ static const struct route rows[] = {
       .op = "job_enter", .perm = PERM_JOB_ENTER, .handler = begin, .in = &inside_in_schema, .status = 201,
       .out = &inside_session_schema, .flags = R_IDEMPOTENT | R_SECRET, .rate = RL_WRITE, .resource = "job", .audited = true,
       .audit = AUDIT_JOB_ENTER,
-      .doc = "Ask to be let into a running program: a command, a shell, or a connection to a port; its stream is opened next" },
+      .doc = "Ask to be let into a running program: a command, a shell, a connection to a port, or its "
+             "standard input; its stream is opened next" },
     { .method = HTTP_GET, .path = "/v1/jobs/{job_id}/inside/{session_id}", .lane = LANE_CALLS,
       .op = "job_inside", .perm = PERM_JOB_ENTER, .raw = stream, .in = &inside_ref_schema, .status = 101,
       .content_type = "application/octet-stream", .flags = R_UNNOTICED, .rate = RL_WRITE, .resource = "job",

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-const char *const inside_kinds[] = { "exec", "shell", "forward", NULL };
+const char *const inside_kinds[] = { "exec", "shell", "forward", "attach", NULL };
 
 bool inside_check_term(struct str s, const char **why)
 {

@@ -8,7 +8,8 @@
  * A person hears what the machine says and says INSIDE_IN, INSIDE_EOF and INSIDE_SIZE; falaj-api passes nothing else on.
  * To falaj-api itself a person says INSIDE_PAUSE and INSIDE_GO: a browser takes from its socket whatever comes, so what
  * draws slower than a program writes must say so, or its memory fills.
- * A session of kind forward is one connection: its bytes are INSIDE_IN and INSIDE_OUT. */
+ * A session of kind forward is one connection: its bytes are INSIDE_IN and INSIDE_OUT. One of kind attach says nothing but its
+ * end: INSIDE_IN goes to the program itself, and INSIDE_EOF ends its standard input for good. */
 #pragma once
 #include "core/table/schema.h"
 
@@ -16,7 +17,7 @@
 #define INSIDE_PROTOCOL "falaj.inside"
 #define INSIDE_TICKET "ticket."
 enum { INSIDE_WORDS_MAX = 64, INSIDE_ASK_MAX = 8192, INSIDE_SIDE_MAX = 1000, INSIDE_PORT_MAX = 65535, INSIDE_TERM_MAX = 32 };
-enum inside_kind { INSIDE_EXEC, INSIDE_SHELL, INSIDE_FORWARD };
+enum inside_kind { INSIDE_EXEC, INSIDE_SHELL, INSIDE_FORWARD, INSIDE_ATTACH };
 extern const char *const inside_kinds[];
 enum inside_part {
     INSIDE_IN = 'i', INSIDE_EOF = 'z', INSIDE_SIZE = 's', INSIDE_ASK = 'a', INSIDE_OUT = 'o', INSIDE_ERR = 'e', INSIDE_END = 'x',
@@ -60,7 +61,7 @@ bool inside_has_tty(const struct inside_ask *a);
 
 #define INSIDE_ASK_FIELDS(T)                                                                                                \
     FIELD_ENUM(T, kind, F_REQ, inside_kinds, .doc = "exec: a command; shell: the image's shell in a terminal; forward: one "   \
-               "connection to a port of the job's own loopback"),                                                           \
+               "connection to a port of the job's own loopback; attach: the program's own standard input"),                 \
     FIELD_STRS(T, command, F_NOEMPTY, .max = INSIDE_WORDS_MAX, .check = inside_check_word, .dflt = "", .example = "nvidia-smi",  \
                .doc = "Of exec: the program and its words; no shell reads them"),                                           \
     FIELD(T, tty, 0, .dflt = "false", .doc = "Of exec: in a terminal, where standard error is not apart"),                  \

@@ -214,7 +214,9 @@ SCHEMA_EXTERN(run_job, "A job that runs a program of yours in a closed box: docs
     FIELD(run_job, workdir, F_MORE, .min = 1, .max = RUN_PATH_MAX, .check = check_workdir, .dflt = "/falaj/scratch",
           .doc = "The directory that it begins in"),
     FIELD(run_job, grace_seconds, F_MORE, .min = 0, .max = RUN_GRACE_MAX_S, .dflt = "0",
-          .doc = "Seconds from SIGTERM to SIGKILL, if the machine gives as much; 0: what it gives"));
+          .doc = "Seconds from SIGTERM to SIGKILL, if the machine gives as much; 0: what it gives"),
+    FIELD(run_job, takes_stdin, F_MORE | F_LATE, .dflt = "false",
+          .doc = "It has a standard input, to which 'falaj job attach' types; without it, it finds the end of a file there"));
 
 /* The part of a list's item before '='. */
 static struct str key_of(struct str item)

@@ -48,6 +48,7 @@ struct run_job {
     struct slice secrets;           /* struct str "AS:TARGET=NAME" (run_secret) */
     struct slice outputs;           /* struct str "NAME" or "NAME=PATH" below /falaj/out (run_output) */
     int64_t grace_seconds;          /* from SIGTERM to SIGKILL; 0: what the machine gives */
+    bool takes_stdin;               /* it has a standard input, to which who attaches types; else it reads nothing there */
 };
 
 /* An input: data set, model or the output of another job. The version is in the spec from submission on. */

@@ -2774,8 +2774,10 @@ CREATE TABLE public.job_session (
     joined boolean DEFAULT false NOT NULL,
     ticket_sha256 text,
     entered_at timestamp with time zone,
+    rank bigint DEFAULT 0 NOT NULL,
     CONSTRAINT job_session_ask_check CHECK ((octet_length(ask) <= 16384)),
-    CONSTRAINT job_session_kind_check CHECK ((kind = ANY (ARRAY['exec'::text, 'shell'::text, 'forward'::text]))),
+    CONSTRAINT job_session_kind_check CHECK ((kind = ANY (ARRAY['exec'::text, 'shell'::text, 'forward'::text, 'attach'::text]))),
+    CONSTRAINT job_session_rank_check CHECK (((rank >= 0) AND (rank <= 63))),
     CONSTRAINT job_session_ticket_sha256_check CHECK ((ticket_sha256 ~ '^[0-9a-f]{64}$'::text))
 );
 ALTER TABLE ONLY public.job_session FORCE ROW LEVEL SECURITY;
@@ -2783,6 +2785,9 @@ ALTER TABLE public.job_session OWNER TO falaj_owner;
 
 -- Name: TABLE job_session; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON TABLE public.job_session IS 'People inside running programs, now';
+
+-- Name: COLUMN job_session.rank; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.job_session.rank IS 'In the program of which of the job''s machines; node_id is that machine';
 
 -- Name: job_step; Type: VIEW; Schema: public; Owner: falaj_owner
 CREATE VIEW public.job_step WITH (security_invoker='true') AS

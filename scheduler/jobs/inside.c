@@ -9,6 +9,7 @@
 #include "core/redis/wake.h"
 #include "core/wire/job_type.h"
 #include "core/wire/lease_wire.h"
+#include "scheduler/engine/lease.h"
 #include "scheduler/jobs/job.h"
 #include "tenants/access/principal.h"
 
@@ -16,16 +17,18 @@ enum { NOTICES_MAX = 64, LOST_MAX = 64, TICKET_BYTES = 32 };
 
 struct facts {
     struct str kind, state;
+    int64_t nodes;
     struct uuid attempt_id, node_id;
-    bool allowed;
+    bool takes_input, allowed;
 };
 SCHEMA_OF(facts, "A job as who wants in finds it", FIELD(facts, kind, 0, .doc = "Its kind"),
-    FIELD(facts, state, 0, .doc = "Its state"),
+    FIELD(facts, state, 0, .doc = "Its state"), FIELD(facts, nodes, 0, .doc = "How many machines it runs on"),
     FIELD_ID(facts, attempt_id, "att", 0, .doc = "Its attempt"), FIELD_ID(facts, node_id, "nod", 0, .doc = "Its machine"),
+    FIELD(facts, takes_input, 0, .doc = "Its program has a standard input"),
     FIELD(facts, allowed, 0, .doc = "People may be let in"));
-struct counts { int64_t of_user, of_job, of_tenant; };
+struct counts { int64_t of_user, of_job, of_tenant, typing; };
 SCHEMA_OF(counts, "Who is inside", FIELD(counts, of_user, 0, .doc = "The caller's"), FIELD(counts, of_job, 0, .doc = "The job's"),
-    FIELD(counts, of_tenant, 0, .doc = "All of the tenant"));
+    FIELD(counts, of_tenant, 0, .doc = "All of the tenant"), FIELD(counts, typing, 0, .doc = "Who type to this program"));
 struct sight { bool live, allowed; };
 SCHEMA_OF(sight, "A session as it stands", FIELD(sight, live, 0, .doc = "Its attempt has not ended"),
     FIELD(sight, allowed, 0, .doc = "People may be let in"));
@@ -35,7 +38,8 @@ SCHEMA_EXTERN(inside_session, "Somebody inside a running program",
     FIELD_ID(inside_session, attempt_id, "att", F_ALWAYS, .doc = "Its attempt"),
     FIELD_ID(inside_session, node_id, "nod", F_ALWAYS, .doc = "The machine"),
     FIELD_ID(inside_session, user_id, "usr", F_ALWAYS, .doc = "Who"),
-    FIELD_ENUM(inside_session, kind, F_ALWAYS, inside_kinds, .doc = "exec, shell or forward"),
+    FIELD_ENUM(inside_session, kind, F_ALWAYS, inside_kinds, .doc = "exec, shell, forward or attach"),
+    FIELD(inside_session, rank, F_ALWAYS, .doc = "Which of the job's machines, of a job on several"),
     FIELD(inside_session, ask, F_NOOUT | F_NOIN, .doc = "What was asked"),
     FIELD(inside_session, asked_at, F_ALWAYS, .doc = "When"),
     FIELD(inside_session, ticket, F_NOCOL, .doc = "Opens its stream from a browser, once; nobody else is to know it"),
@@ -50,20 +54,24 @@ SCHEMA_EXTERN(inside_policy, "Whether people may be let into running programs",
 
 static const struct stmt inside_lock = { .name = "inside_lock", .params = "u", .card = CARD_NONE, .sql =
     "SELECT pg_advisory_xact_lock(hashtextextended('job_session', hashtextextended($1::text, 0)))" };
-static const struct stmt inside_facts = { .name = "inside_facts", .params = "uu", .row = &facts_schema, .card = CARD_MAYBE, .sql =
-    "SELECT j.kind, j.state, a.attempt_id, a.node_id, " ALLOWED " AS allowed\n"
+static const struct stmt inside_facts = { .name = "inside_facts", .params = "uui", .row = &facts_schema, .card = CARD_MAYBE,
+    .sql =
+    "SELECT j.kind, j.state, j.nodes, a.attempt_id, CASE WHEN $3 = 0 THEN a.node_id ELSE m.node_id END AS node_id,\n"
+    "       coalesce(j.spec->>'takes_stdin' = 'true', false) AS takes_input, " ALLOWED " AS allowed\n"
     "  FROM job j LEFT JOIN attempt a ON a.tenant_id = j.tenant_id AND a.job_id = j.job_id AND a.live AND a.state = 'RUNNING'\n"
+    "  LEFT JOIN attempt_member m ON m.tenant_id = a.tenant_id AND m.attempt_id = a.attempt_id AND m.rank = $3\n"
+    "    AND m.live AND m.state = 'RUNNING'\n"
     " WHERE j.tenant_id = $1 AND j.job_id = $2" };
-static const struct stmt inside_counts = { .name = "inside_counts", .params = "uuu", .row = &counts_schema, .card = CARD_ONE,
+static const struct stmt inside_counts = { .name = "inside_counts", .params = "uuui", .row = &counts_schema, .card = CARD_ONE,
     .sql =
     "SELECT count(*) FILTER (WHERE user_id = $2) AS of_user, count(*) FILTER (WHERE job_id = $3) AS of_job,\n"
-    "       count(*) AS of_tenant\n"
+    "       count(*) AS of_tenant, count(*) FILTER (WHERE job_id = $3 AND rank = $4 AND kind = 'attach') AS typing\n"
     "  FROM job_session WHERE tenant_id = $1" };
-static const struct stmt inside_insert = { .name = "inside_insert", .params = "uuuuuusss", .row = &inside_session_schema,
+static const struct stmt inside_insert = { .name = "inside_insert", .params = "uuuuuusssi", .row = &inside_session_schema,
     .card = CARD_ONE, .sql =
     "INSERT INTO job_session (tenant_id, session_id, job_id, attempt_id, node_id, user_id, kind, ask,\n"
-    "                         ticket_sha256)\n"
-    "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING " ROW_COLUMNS };
+    "                         ticket_sha256, rank)\n"
+    "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING " ROW_COLUMNS };
 static const struct stmt inside_lost_stmt = { .name = "inside_lost", .params = "uii", .row = &inside_session_schema,
     .card = CARD_MANY, .sql =
     "DELETE FROM job_session WHERE tenant_id = $1 AND session_id IN (\n"
@@ -99,14 +107,15 @@ static const struct stmt inside_notices = { .name = "inside_notices", .params = 
     "   WHERE node_id = $1 AND NOT joined AND asked_at > clock_timestamp() - interval '60 seconds'\n"
     "     AND (noticed_at IS NULL OR noticed_at < clock_timestamp() - interval '30 seconds') ORDER BY asked_at LIMIT $2)\n"
     "RETURNING " ROW_COLUMNS };
-static const struct stmt inside_join_stmt = { .name = "inside_join", .params = "uuu", .card = CARD_NONE, .sql =
-    "UPDATE job_session SET joined = true WHERE tenant_id = $1 AND attempt_id = $2 AND session_id = $3 AND NOT joined" };
+static const struct stmt inside_join_stmt = { .name = "inside_join", .params = "uuuu", .card = CARD_NONE, .sql =
+    "UPDATE job_session SET joined = true WHERE tenant_id = $1 AND attempt_id = $2 AND session_id = $3 AND node_id = $4\n"
+    "   AND NOT joined" };
 
 const struct stmt *const inside_stmts[] = { &inside_lock, &inside_facts, &inside_counts, &inside_insert, &inside_lost_stmt,
     &inside_find_stmt, &inside_enter, &inside_heard_stmt, &inside_delete, &inside_policy_read, &inside_policy_write, NULL };
 const struct stmt *const inside_node_stmts[] = { &inside_notices, &inside_join_stmt, &inside_due_stmt, NULL };
 
-static enum errc check_facts(const struct facts *f, bool found, struct err *e)
+static enum errc check_facts(const struct facts *f, bool found, int64_t rank, const struct inside_ask *ask, struct err *e)
 {
     if (!found)
         return FAIL(e, NOT_FOUND, "There is no such job");
@@ -114,15 +123,25 @@ static enum errc check_facts(const struct facts *f, bool found, struct err *e)
         return FAIL(e, FORBIDDEN, "The organisation's administrators let nobody into running programs here");
     if (!job_needs_programs(f->kind))
         return FAIL(e, CONFLICT, "Only programs of yours can be looked into; this job is of kind %.*s", STR_ARG(f->kind));
+    if (rank >= f->nodes)
+        return FAIL_AT(e, UNPROCESSABLE, "/rank", "There is no rank %d: this job's program runs on %d machine%s, ranks 0 to %d",
+                       (int)rank, (int)f->nodes, f->nodes == 1 ? "" : "s", (int)f->nodes - 1);
+    if (ask->kind == INSIDE_ATTACH && !f->takes_input)
+        return FAIL(e, CONFLICT, "The job's program has no standard input; jobs submitted with takes_stdin have one");
     if (uuid_is_nil(f->attempt_id))
         return FAIL(e, CONFLICT, "The job's program does not run now (%.*s)", STR_ARG(f->state));
+    if (uuid_is_nil(f->node_id))
+        return FAIL(e, CONFLICT, "The job's program does not run on the machine of rank %d now", (int)rank);
     return ERR_OK;
 }
 
-static enum errc check_counts(struct work *w, struct uuid job_id, struct err *e)
+static enum errc check_counts(struct work *w, struct uuid job_id, int64_t rank, const struct inside_ask *ask, struct err *e)
 {
     struct counts n;
-    TRY(db_one(w->tx, &inside_counts, ARGS(A_UUID(w->tenant_id), A_UUID(w->principal->user_id), A_UUID(job_id)), &n, e));
+    TRY(db_one(w->tx, &inside_counts, ARGS(A_UUID(w->tenant_id), A_UUID(w->principal->user_id), A_UUID(job_id), A_I64(rank)),
+               &n, e));
+    if (ask->kind == INSIDE_ATTACH && n.typing)
+        return FAIL(e, CONFLICT, "Somebody types to this program already; one at a time");
     if (n.of_job >= INSIDE_OF_JOB)
         return FAIL(e, LIMIT, "%d sessions are open in this job, which is the limit; end one", INSIDE_OF_JOB);
     if (n.of_user >= INSIDE_OF_USER)
@@ -160,17 +179,17 @@ static enum errc ticket_new(struct arena *a, struct str *ret, struct err *e)
     return ERR_OK;
 }
 
-enum errc inside_begin(struct work *w, struct uuid job_id, const struct inside_ask *ask, struct inside_session *ret,
-                       struct err *e)
+enum errc inside_begin(struct work *w, struct uuid job_id, int64_t rank, const struct inside_ask *ask,
+                       struct inside_session *ret, struct err *e)
 {
     struct facts f = { 0 };
     bool found = false;
     struct buf json = BUF(2 * INSIDE_ASK_MAX);
     TRY(inside_ask_check(ask, e));
     TRY(db_exec(w->tx, &inside_lock, ARGS(A_UUID(w->tenant_id)), NULL, e));
-    TRY(db_maybe(w->tx, &inside_facts, ARGS(A_UUID(w->tenant_id), A_UUID(job_id)), &f, &found, e));
-    TRY(check_facts(&f, found, e));
-    TRY(check_counts(w, job_id, e));
+    TRY(db_maybe(w->tx, &inside_facts, ARGS(A_UUID(w->tenant_id), A_UUID(job_id), A_I64(rank)), &f, &found, e));
+    TRY(check_facts(&f, found, rank, ask, e));
+    TRY(check_counts(w, job_id, rank, ask, e));
     json_encode(&inside_ask_schema, ask, &json);
     const struct str text = str_dup(w->arena, buf_str(&json));
     const bool is_long = json.overflow;
@@ -181,7 +200,7 @@ enum errc inside_begin(struct work *w, struct uuid job_id, const struct inside_a
     TRY(ticket_new(w->arena, &ticket, e));
     TRY(db_one(w->tx, &inside_insert, ARGS(A_UUID(w->tenant_id), A_UUID(uuid_v7(w->now_us)), A_UUID(job_id), A_UUID(f.attempt_id),
                A_UUID(f.node_id), A_UUID(w->principal->user_id), A_STR(str_c(inside_kinds[ask->kind])), A_STR(text),
-               A_STR(ticket_hash(w->arena, ticket))), ret, e));
+               A_STR(ticket_hash(w->arena, ticket)), A_I64(rank)), ret, e));
     ret->ticket = ticket;
     struct wake *k = ARENA_NEW(w->arena, struct wake);
     *k = (struct wake){ w->app->redis, f.node_id };
@@ -239,10 +258,11 @@ enum errc inside_notices_told(struct work *w, struct db_ask *ask, struct slice *
     return db_told_many(w->tx, ask, ret, NOTICES_MAX, e);
 }
 
-enum errc inside_join(struct work *w, struct uuid tenant_id, struct uuid attempt_id, struct uuid session_id, struct err *e)
+enum errc inside_join(struct work *w, const struct lease *l, struct uuid session_id, struct err *e)
 {
     int64_t rows = 0;
-    TRY(db_exec(w->tx, &inside_join_stmt, ARGS(A_UUID(tenant_id), A_UUID(attempt_id), A_UUID(session_id)), &rows, e));
+    TRY(db_exec(w->tx, &inside_join_stmt, ARGS(A_UUID(l->tenant_id), A_UUID(l->attempt_id), A_UUID(session_id),
+                A_UUID(l->node_id)), &rows, e));
     return rows ? ERR_OK : FAIL(e, STALE, "There is no such session of this lease, or its machine is there already");
 }
 

@@ -5,8 +5,8 @@
  * machine's -> inside_heard every few seconds -> inside_end. A row of which nothing is heard for INSIDE_LOST_S was never come
  * for, or its process is gone: inside_sweep.h ends it, by the clock of falaj-api or at the next beginning in its tenant.
  * Bounds at one time: INSIDE_OF_USER, INSIDE_OF_JOB, INSIDE_OF_TENANT; beginnings of a tenant come one after the other.
- * Memory: w->arena. Errors: NOT_FOUND (as of any job that the caller does not see), CONFLICT (it does not run, or is no program),
- * FORBIDDEN (the tenant lets nobody in), LIMIT. */
+ * Memory: w->arena. Errors: NOT_FOUND (as of any job that the caller does not see), CONFLICT (it does not run, is no program, or
+ * has no standard input), UNPROCESSABLE (it has no machine of that rank), FORBIDDEN (the tenant lets nobody in), LIMIT. */
 #pragma once
 #include "core/base/work.h"
 #include "core/table/schema.h"
@@ -15,12 +15,14 @@
 enum { INSIDE_OF_USER = 10, INSIDE_OF_JOB = 8, INSIDE_OF_TENANT = 50, INSIDE_LOST_S = 60 };
 
 struct db_ask;
+struct lease;
 struct stmt;
 extern const struct stmt inside_due_stmt;
 extern const struct stmt *const inside_stmts[], *const inside_node_stmts[];    /* of the API's two roles */
 
 struct inside_session {
     struct uuid session_id, job_id, attempt_id, node_id, user_id;
+    int64_t rank;                       /* of its machine, of a job on several; else 0 */
     int kind;                           /* enum inside_kind */
     struct str ask;                     /* JSON */
     struct str ticket;                  /* from inside_begin alone: what opens its stream from a browser, once */
@@ -36,8 +38,9 @@ struct inside_policy {
 };
 extern const struct schema inside_policy_schema;
 
-MUST_CHECK enum errc inside_begin(struct work *w, struct uuid job_id, const struct inside_ask *ask, struct inside_session *ret,
-                                  struct err *e);
+/* rank: which of the job's machines. */
+MUST_CHECK enum errc inside_begin(struct work *w, struct uuid job_id, int64_t rank, const struct inside_ask *ask,
+                                  struct inside_session *ret, struct err *e);
 /* Sessions of the tenant that nobody holds any more; they are ended. struct inside_session. */
 MUST_CHECK enum errc inside_lost(struct work *w, struct slice *ret, struct err *e);
 /* The caller's own, where people may be let in by now. */
@@ -56,9 +59,9 @@ MUST_CHECK enum errc inside_end(struct work *w, struct uuid session_id, struct e
  * steps, between which other statements may be asked. */
 struct db_ask *inside_notices_ask(struct work *w, struct uuid node_id);
 MUST_CHECK enum errc inside_notices_told(struct work *w, struct db_ask *ask, struct slice *ret, struct err *e);
-/* The machine of this lease has come for a session: STALE, where there is none of it. */
-MUST_CHECK enum errc inside_join(struct work *w, struct uuid tenant_id, struct uuid attempt_id, struct uuid session_id,
-                                 struct err *e);
+/* The machine of this lease has come for a session: STALE, where there is none of it, as where it is of another machine of the
+ * same attempt. */
+MUST_CHECK enum errc inside_join(struct work *w, const struct lease *l, struct uuid session_id, struct err *e);
 
 MUST_CHECK enum errc inside_policy_get(struct work *w, struct inside_policy *ret, struct err *e);
 MUST_CHECK enum errc inside_policy_set(struct work *w, const struct inside_policy *in, struct err *e);

@@ -5,6 +5,7 @@
     reduce    an all-reduce over sockets: the sum is right, and what goes between the machines shows no byte of the numbers
     torch     PyTorch's DDP (gloo) on two ranks, where Debian's python3-torch is: stopped in its middle and gone on with, its
               model has the bytes of an undisturbed run
+    inside    people get into the program of the rank they name, and type to that one
     failed    one rank that fails ends the attempt, with its words
     stranger  a machine that is none of the gang's is told of nobody
     refused   a pool whose machines make no interface says so
@@ -152,6 +153,33 @@ def main():
         seen, found = tap.end()
         assert seen > len(MARK) * 4000 and not found, (seen, found)
         print(f"reduce: 42; {seen} bytes went by, none of the numbers among them")
+
+    # inside
+    job = submit("import sys\nprint('up', flush=True)\nfor line in sys.stdin: print('read', line.strip()[::-1], flush=True)\n",
+                 spec={"takes_stdin": True})
+    until("both ranks are up", lambda: {"up", "[rank 1] up"} <= set(log_of(job).split("\n")), 120)
+    env = {**os.environ, "FALAJ_URL": p.url, "FALAJ_TOKEN": api.token, "HOME": tempfile.mkdtemp(prefix="falaj-gang-")}
+    falaj = lambda *words, **more: subprocess.run([os.path.join(BIN, "falaj"), "job", *words], env=env, capture_output=True,
+                                                  text=True, timeout=180, **more)
+    for rank in (0, 1):
+        r = falaj("exec", job, "--rank", str(rank), "--", "hostname")
+        assert (r.returncode, r.stdout) == (0, f"rank-{rank}\n"), r
+    r = falaj("exec", job, "--rank", "2", "--", "hostname")
+    assert r.returncode != 0 and "There is no rank 2: this job's program runs on 2 machines, ranks 0 to 1" in r.stderr, r
+    r = falaj("forward", job, "--rank", "2", "0:80")
+    assert r.returncode == 2 and "there is no rank 2" in r.stderr, r
+    entered = [e["event"]["details"] for e in api.must("GET", f"/v1/audit/events?page_size=200&resource={job}")["data"]
+               if e["action"] == "job.enter"]
+    assert {d.get("rank") for d in entered} >= {None, 1} and len({d["machine"] for d in entered}) == 2, entered
+    typists = [subprocess.Popen([os.path.join(BIN, "falaj"), "job", "attach", job, "--rank", str(rank)], env=env,
+                                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) for rank in (0, 1)]
+    for rank, typist in enumerate(typists):
+        typist.stdin.write(f"for {'zero' if rank == 0 else 'one'}\n".encode())
+        typist.stdin.close()
+    ended(job)
+    assert "[rank 1] read eno rof" in log_of(job) and "\nread orez rof" in log_of(job), log_of(job)
+    assert [typist.wait(60) for typist in typists] == [0, 0]
+    print("inside: by rank")
 
     # failed
     job = submit("import os, sys, time\nif os.environ['RANK'] == '1': sys.exit('no such column')\ntime.sleep(300)\n")

@@ -16,6 +16,13 @@ os.chdir("/falaj/scratch/www")
 print("serving", flush=True)
 http.server.ThreadingHTTPServer(("127.0.0.1", 8080), http.server.SimpleHTTPRequestHandler).serve_forever()
 """
+READER = """
+import sys
+print("serving", flush=True)
+for line in sys.stdin:
+    print("read", line.strip()[::-1], flush=True)
+print("read all", flush=True)
+"""
 SECRET = "a word that no log may have"
 
 
@@ -140,6 +147,32 @@ def ports(t, job):
             pass
 
 
+def typing(t):
+    """The program's own standard input: typed to, left, typed to by another one, ended."""
+    job = t.submit(READER, takes_stdin=True)
+    reads = lambda: t.api.call("GET", f"/v1/jobs/{job}/log.txt", raw=True)[1].decode()
+    first = t.begin("job", "attach", job)
+    first.stdin.write(b"one\n")
+    first.stdin.flush()
+    until("the program has read it", lambda: "read eno" in reads())
+    r = t.falaj("job", "attach", job, "--rank", "1")
+    assert r.returncode == 2 and b"there is no rank 1: this job's program runs on 1 machine, ranks 0 to 0" in r.stderr, r
+    r = t.falaj("job", "attach", job, stdin=b"mixed\n")
+    assert r.returncode not in (0, 2) and b"one at a time" in r.stderr, r
+    status, answer = t.api.call("POST", f"/v1/jobs/{job}/inside", {"kind": "attach"})
+    assert status == 409 and "one at a time" in answer["detail"], (status, answer)
+    first.send_signal(signal.SIGINT)
+    assert first.wait(60) == 130
+    first.communicate()
+    until("the typist has gone", lambda: t.leaves(job))
+    assert t.state(job) == "RUNNING" and "read all" not in reads()
+    r = t.falaj("job", "attach", job, stdin=f"two\n{SECRET}".encode())
+    assert r.returncode == 0 and b"read owt" in r.stdout and r.stdout.endswith(b"read all\n"), r
+    until("it is over", lambda: t.state(job) == "COMPLETED")
+    events = json.dumps(t.api.must("GET", f"/v1/audit/events?page_size=200&resource={job}"))
+    assert SECRET not in events and '"attach"' in events, events
+
+
 def refusals(t, job):
     ask = {"kind": "exec", "command": ["id"]}
     stranger = t.p.tenant("others", zone=t.p.zone())[1]
@@ -243,6 +276,8 @@ def main():
     for step in (streams, terminal, ports):
         step(t, job)
         log(step.__name__, "ok")
+    typing(t)
+    log("typing ok")
     engineer = refusals(t, job)
     ends(t, job, engineer)
     log_says(t, job)

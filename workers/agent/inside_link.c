@@ -33,6 +33,7 @@ struct inside_link {
     struct arena *arena;
     struct ws_link *ws;
     struct inside_ends ends;
+    int kind;                           /* enum inside_kind */
     char in[WS_MESSAGE_MAX];            /* for the command, from in_sent on */
     size_t in_len, in_sent;
     bool in_ends;                       /* and then there is no more */
@@ -165,6 +166,10 @@ static void feed(struct inside_link *l)
     }
     if (has_input(l) || !l->in_ends || l->ends.in < 0)
         return;
+    if (l->kind == INSIDE_ATTACH) {
+        inside_no_more(&l->ends);
+        return;
+    }
     if (l->ends.err < 0)
         (void)shutdown(l->ends.in, SHUT_WR);        /* of a terminal it does nothing, and who types ends by typing so */
     fd_closep(&l->ends.in);
@@ -275,7 +280,8 @@ static enum errc serve(struct inside_link *l, struct err *e)
     TRY(call(l, e));
     TRY(read_ask(l, &json, e));
     TRY(json_decode_reply(&inside_ask_schema, json, l->arena, &ask, e));
-    if (inside_open(l->held, json, &l->ends, e) == ERR_OK)
+    l->kind = ask.kind;
+    if ((ask.kind == INSIDE_ATTACH ? inside_attach(l->held, &l->ends, e) : inside_open(l->held, json, &l->ends, e)) == ERR_OK)
         return relay(l, ask.kind == INSIDE_FORWARD, e);
     say_end(l, &(struct inside_end){ .error = str_c(e->msg) });
     wait_for_close(l);

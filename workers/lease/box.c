@@ -127,7 +127,7 @@ static enum errc name_ranks(const struct box *b, const struct box_net *net, stru
 enum errc box_open(const struct sandbox *s, int64_t scratch_bytes, int64_t scratch_files, const struct box_net *net,
     struct box *ret, struct err *e)
 {
-    *ret = (struct box){ -1, -1, false, 0, { -1, -1, -1, -1 }, 0, 0 };
+    *ret = (struct box){ -1, -1, false, 0, { -1, -1, -1, -1 }, -1, 0, 0 };
     if (access(BWRAP, X_OK) != 0)
         return FAIL(e, UNPROCESSABLE, BOX_NO_PROGRAMS "%s", lacks_bwrap);
     TRY(sandbox_begin(s, e));
@@ -308,10 +308,26 @@ static void read_inner(struct box *b, struct arena *a)
         b->inner = (pid_t)jval_i64(jval_get(v, "child-pid"), 0);
 }
 
+/* What the program reads at descriptor 0. */
+static enum errc open_input(struct box *b, const struct box_program *p, int *ret, struct err *e)
+{
+    int ends[2];
+    if (!p->takes_input) {
+        *ret = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        return ERR_OK;
+    }
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return FAIL(e, IO, "no pipe for the program");
+    *ret = ends[0];
+    b->input = ends[1];
+    return ERR_OK;
+}
+
 enum errc box_start(struct box *b, struct arena *a, const struct box_program *p, struct err *e)
 {
-    CLEANUP(fd_closep) int filter = -1, args = -1, null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    CLEANUP(fd_closep) int filter = -1, args = -1, input = -1;
     int ends[BOX_PIPES][2];
+    TRY(open_input(b, p, &input, e));
     TRY(box_filter_file(&filter, e));
     TRY(args_file(b, p, &args, e));
     char **argv = argv_of(a, p);
@@ -320,7 +336,7 @@ enum errc box_start(struct box *b, struct arena *a, const struct box_program *p,
             return FAIL(e, IO, "no pipe for the program");
         b->pipes[i] = ends[i][0];
     }
-    const int from[] = { null, ends[BOX_STDOUT][1], ends[BOX_STDERR][1], ends[BOX_METRICS][1], ends[BOX_STATUS][1], filter,
+    const int from[] = { input, ends[BOX_STDOUT][1], ends[BOX_STDERR][1], ends[BOX_METRICS][1], ends[BOX_STATUS][1], filter,
         args };
     b->outer = fork();
     if (b->outer == 0)
@@ -360,6 +376,7 @@ void box_close(struct box *b)
 {
     for (int i = 0; i < BOX_PIPES; i++)
         fd_closep(&b->pipes[i]);
+    fd_closep(&b->input);
     fd_closep(&b->net);
     fd_closep(&b->root);
 }

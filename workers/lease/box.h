@@ -52,6 +52,7 @@ struct box {
     bool has_net;
     int rank;                       /* of a program on several machines */
     int pipes[BOX_PIPES];           /* -1: not yet, or closed by who has read it to its end */
+    int input;                      /* writes to its standard input; -1: it has none, or that is closed */
     pid_t outer, inner;             /* bwrap, and the first process of the program's namespace */
 };
 
@@ -62,6 +63,7 @@ struct box_program {
     size_t nenv;
     struct str workdir;
     bool has_image;                 /* BOX_IMAGE is its root */
+    bool takes_input;               /* standard input is a pipe (box.input); else nothing can be read there */
     uint64_t devices;               /* GPUs, bit m for /dev/nvidia<m> */
 };
 

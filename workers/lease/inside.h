@@ -13,6 +13,10 @@ struct inside_ends {
 
 /* ask: JSON (core/wire/inside_wire.h). Blocks until it is begun, ten seconds at most. */
 MUST_CHECK enum errc inside_open(struct held *h, struct str ask, struct inside_ends *ret, struct err *e);
+/* To the program's own standard input: ret->in alone. Blocks until the program has begun, or has ended. */
+MUST_CHECK enum errc inside_attach(struct held *h, struct inside_ends *ret, struct err *e);
+/* Of inside_attach: the program finds the end of its input. */
+void inside_no_more(struct inside_ends *i);
 /* What the helper says next, JSON (inside_end) in the arena; once the socket is readable. IO: it is gone without a word. */
 MUST_CHECK enum errc inside_ended(const struct inside_ends *i, struct arena *a, struct str *ret, struct err *e);
 void inside_close(struct inside_ends *i);

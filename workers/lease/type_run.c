@@ -172,7 +172,7 @@ static enum errc start(struct running *r, struct err *e)
     fill_env(v, r, grace_ms_of(r));
     const struct box_program p = { .command = r->job.command.items, .ncommand = r->job.command.n, .env = v->items, .nenv = v->n,
                                    .workdir = r->job.workdir, .has_image = r->image.layers > 0,
-                                   .devices = (uint64_t)r->c->grant.gpu_nodes };
+                                   .devices = (uint64_t)r->c->grant.gpu_nodes, .takes_input = r->job.takes_stdin };
     r->began_us = now_us();
     TRY(box_start(&r->box, r->c->arena, &p, e));
     run_door_open(&r->door, r->c, &r->box, &p);
@@ -190,12 +190,12 @@ static void read_status(struct running *r)
 
 static void read_pipes(struct running *r, int wait_ms)
 {
-    struct pollfd p[BOX_PIPES + 1];
+    struct pollfd p[BOX_PIPES + RUN_DOOR_POLLS];
     for (int i = 0; i < BOX_PIPES; i++)
         p[i] = (struct pollfd){ .fd = r->box.pipes[i], .events = POLLIN };
-    p[BOX_PIPES] = (struct pollfd){ .fd = r->c->door, .events = POLLIN };
-    const int ready = poll(p, BOX_PIPES + 1, wait_ms);
-    run_door_look(&r->door, ready > 0 && p[BOX_PIPES].revents);
+    run_door_polls(&r->door, p + BOX_PIPES);
+    const int ready = poll(p, BOX_PIPES + RUN_DOOR_POLLS, wait_ms);
+    run_door_look(&r->door, ready > 0 ? p + BOX_PIPES : NULL);
     if (ready <= 0)
         return;
     for (int i = 0; i < BOX_PIPES; i++) {
@@ -242,6 +242,7 @@ static void watch(struct running *r)
             look_us = now_us();
         }
     }
+    run_door_close(&r->door);
     run_lines_end(&r->lines);
 }
 

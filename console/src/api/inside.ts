@@ -18,10 +18,15 @@ interface Told {
   ended: (end: End) => void;
 }
 
-/** Throws the Problem with which it was refused. */
-export async function openShell(job: string, size: { cols: number; rows: number }, told: Told): Promise<Shell> {
+/** In the program of this rank, 0 where there is one alone. Throws the Problem with which it was refused. */
+export async function openShell(
+  job: string,
+  rank: number,
+  size: { cols: number; rows: number },
+  told: Told,
+): Promise<Shell> {
   const path = `/v1/jobs/${encodeURIComponent(job)}/inside` as const;
-  const session = await change('POST', path, { kind: 'shell', ...size, term: 'xterm-256color' });
+  const session = await change('POST', path, { kind: 'shell', rank, ...size, term: 'xterm-256color' });
   const at = new URL(`${path}/${session.session_id}`, location.href);
   at.protocol = at.protocol === 'https:' ? 'wss:' : 'ws:';
   const socket = new WebSocket(at, [PROTOCOL, `ticket.${session.ticket ?? ''}`]);

@@ -36,7 +36,8 @@ describe('a session is asked for', () => {
 
   test('with what fits its kind', async () => {
     for (const [body, at] of [[{ kind: 'exec' }, '/command'], [{ kind: 'forward' }, '/port'],
-      [{ kind: 'shell', command: ['a'] }, '/command'], [{ kind: 'root' }, '/kind'], [{ ...ask, port: 1 }, '/port']] as const) {
+      [{ kind: 'shell', command: ['a'] }, '/command'], [{ kind: 'root' }, '/kind'], [{ kind: 'attach', port: 1 }, '/port'],
+      [{ ...ask, rank: -1 }, '/rank'], [{ ...ask, port: 1 }, '/port']] as const) {
       const reply = await engineer.post(`/v1/jobs/${job}/inside`, body);
       expect([400, 422], reply.text).toContain(reply.status);
       expect(reply.text).toContain(at);

@@ -26,11 +26,23 @@ static void a_port_is_one_number_or_two(void **state)
         with_cli_expect(WORDS(W("job"), W("forward"), W("--"), W("job_1"), W(bad[i])), CLI_USAGE, "is no port");
 }
 
+static void a_rank_is_a_number(void **state)
+{
+    (void)state;
+    static const char *const bad[] = { "-1", "x", "", "1.5" };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char rank[32];
+        snprintf(rank, sizeof rank, "--rank=%s", bad[i]);
+        with_cli_expect(WORDS(W("job"), W("forward"), rank, W("job_1"), W("80")), CLI_USAGE, "--rank");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_command_stands_behind_two_dashes),
         cmocka_unit_test(a_port_is_one_number_or_two),
+        cmocka_unit_test(a_rank_is_a_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

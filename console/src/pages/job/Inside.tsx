@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inside.tsx - into a running program: a terminal, and its ports. A tab of a program's page, for who may enter.
-import { Button, ClipboardCopy, Content, TextInput } from '@patternfly/react-core';
+import { Button, ClipboardCopy, Content, FormSelect, FormSelectOption, TextInput } from '@patternfly/react-core';
 import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { latin } from '../../lib/digits.ts';
+import { number } from '../../lib/format.ts';
 import { Alert } from '../../ui/alert.tsx';
 import { Answer, Loading } from '../../ui/states.tsx';
 
@@ -21,7 +22,7 @@ function barrier(job: Job, policy: Schemas['inside_policy']): 'closed' | 'notRun
 }
 
 /** A tenant's program never runs on this page's origin, so its ports are reached through the person's own machine. */
-function Ports({ job }: { job: string }) {
+function Ports({ job, rank }: { job: string; rank: number }) {
   const { t } = useTranslation();
   const [text, setText] = useState('8888');
   const port = latin(text.trim());
@@ -56,7 +57,7 @@ function Ports({ job }: { job: string }) {
             textAriaLabel={t('inside.command')}
             copyAriaLabel={t('act.copy')}
           >
-            {`falaj job forward ${job} ${port}`}
+            {`falaj job forward ${job} ${port}${rank > 0 ? ` --rank ${rank}` : ''}`}
           </ClipboardCopy>
         </div>
       )}
@@ -64,11 +65,28 @@ function Ports({ job }: { job: string }) {
   );
 }
 
+/** Which of the job's programs, where each of several nodes runs one. */
+function Member({ nodes, rank, choose }: { nodes: number; rank: number; choose: (rank: number) => void }) {
+  const { t } = useTranslation();
+  return (
+    <div className="block">
+      <label htmlFor="inside-rank">{t('inside.rank')}</label>
+      <FormSelect id="inside-rank" className="port" value={rank} onChange={(_e, v) => choose(Number(v))}>
+        {Array.from({ length: nodes }, (_, n) => (
+          <FormSelectOption key={n} value={n} label={number(n)} />
+        ))}
+      </FormSelect>
+    </div>
+  );
+}
+
 export function Inside({ job }: { job: Job }) {
   const { t } = useTranslation();
   const query = useGet('/v1/inside-policy');
   const [isOpen, setOpen] = useState(false);
+  const [rank, setRank] = useState(0);
   const id = job.job_id!;
+  const nodes = job.nodes ?? 1;
   return (
     <Answer of={query}>
       {(policy) => {
@@ -77,16 +95,17 @@ export function Inside({ job }: { job: Job }) {
           <>
             <p className="lead">{t('inside.lead')}</p>
             {why && !isOpen && <Alert isInline variant="info" title={t(`inside.${why}`)} className="block" />}
+            {nodes > 1 && !isOpen && <Member nodes={nodes} rank={rank} choose={setRank} />}
             {isOpen ? (
               <Suspense fallback={<Loading />}>
-                <Shell job={id} close={() => setOpen(false)} />
+                <Shell job={id} rank={rank} close={() => setOpen(false)} />
               </Suspense>
             ) : (
               <Button onClick={() => setOpen(true)} isAriaDisabled={why !== undefined}>
                 {t('inside.open')}
               </Button>
             )}
-            <Ports job={id} />
+            <Ports job={id} rank={rank} />
           </>
         );
       }}

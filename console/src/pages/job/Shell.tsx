@@ -72,7 +72,7 @@ function Ended({ end }: { end: End }) {
   );
 }
 
-export function Shell({ job, close }: { job: string; close: () => void }) {
+export function Shell({ job, rank, close }: { job: string; rank: number; close: () => void }) {
   const { t } = useTranslation();
   const box = useRef<HTMLDivElement>(null);
   const way = useRef<HTMLButtonElement>(null);
@@ -122,6 +122,7 @@ export function Shell({ job, close }: { job: string; close: () => void }) {
     setState({ is: 'opening' });
     openShell(
       job,
+      rank,
       { cols: shown.cols, rows: shown.rows },
       {
         opened: () => {
@@ -156,7 +157,7 @@ export function Shell({ job, close }: { job: string; close: () => void }) {
       stream?.leave();
       shown.dispose();
     };
-  }, [job, turn]);
+  }, [job, rank, turn]);
 
   return (
     <section aria-label={label} className="shell block">

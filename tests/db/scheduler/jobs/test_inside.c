@@ -2,13 +2,15 @@
 /* test_inside.c - who is inside a program that runs: which jobs, how many, for how long a silent one counts, and where nobody
  * may. */
 #include "core/db/run_tx.h"
+#include "scheduler/engine/lease.h"
 #include "scheduler/jobs/inside.h"
 #include "tenants/access/principal.h"
 #include "tests/db/scheduler/fixture.h"
 
-static struct machine m;
+static struct machine m, next;
 static struct principal *who;
-FIXTURE_GROUP((machine_up(&f, &m, "ae-dxb-1", "one", 8, 0), who = principal_new()), principal_unref(who))
+FIXTURE_GROUP((machine_up(&f, &m, "ae-dxb-1", "one", 8, 0),
+               machine_up(&f, &next, "ae-dxb-1", "two", 8, 0), who = principal_new()), principal_unref(who))
 
 static const struct inside_ask shell = { .kind = INSIDE_SHELL, .cols = 80, .rows = 24, .term = { "xterm", 5 } };
 
@@ -26,7 +28,7 @@ static enum errc enter(struct uuid tenant, struct uuid job, struct inside_sessio
 {
     struct work w = as_user(tenant);
     struct err e = { 0 };
-    const enum errc rc = RUN_WRITE(&w, inside_begin(&w, job, &shell, ret, &e), &e);
+    const enum errc rc = RUN_WRITE(&w, inside_begin(&w, job, 0, &shell, ret, &e), &e);
     arena_free(w.arena);
     return rc;
 }
@@ -126,7 +128,7 @@ static enum errc takes(struct uuid job, struct uuid session, const char *ticket)
 static void enter_with(struct uuid job, struct inside_session *ret, char ticket[65])
 {
     struct work w = as_user(f.tenant_a);
-    OK(RUN_WRITE(&w, inside_begin(&w, job, &shell, ret, e), e));
+    OK(RUN_WRITE(&w, inside_begin(&w, job, 0, &shell, ret, e), e));
     assert_int_equal(ret->ticket.len, 64);
     snprintf(ticket, 65, "%.*s", STR_ARG(ret->ticket));
     arena_free(w.arena);
@@ -179,6 +181,86 @@ static void a_machine_is_told_of_many_in_parts(void **state)
     assert_int_equal(told, 100);
 }
 
+static enum errc asks(struct uuid job, int64_t rank, int kind, struct inside_session *ret, struct err *e)
+{
+    const struct inside_ask ask = { .kind = kind, .cols = 80, .rows = 24, .term = { "xterm", 5 } };
+    struct work w = as_user(f.tenant_a);
+    const enum errc rc = RUN_WRITE(&w, inside_begin(&w, job, rank, &ask, ret, e), e);
+    arena_free(w.arena);
+    return rc;
+}
+
+static enum errc comes(const struct inside_session *s, struct uuid node)
+{
+    const struct lease l = { .tenant_id = f.tenant_a, .attempt_id = s->attempt_id, .node_id = node };
+    struct work w = as_user(f.tenant_a);
+    struct err why = { 0 };
+    OK(db_begin(f.api.node_pool, SCOPE_SYSTEM, 0, w.arena, &w.tx, e));
+    const enum errc rc = inside_join(&w, &l, s->session_id, &why);
+    OK(db_commit(w.tx, e));
+    arena_free(w.arena);
+    return rc;
+}
+
+/* The program of a job on both machines, of which the second is rank 1. */
+static struct uuid running_on_both(void)
+{
+    const struct uuid program = running(true);
+    char job[UUID_HEX], node[UUID_HEX];
+    hex_encode(program.b, 16, job);
+    hex_encode(next.node.node_id.b, 16, node);
+    fixture_exec(&f, "UPDATE job SET nodes = 2, nodes_max = 2 WHERE job_id = '%s'", job);
+    fixture_exec(&f, "UPDATE attempt SET nodes = 2 WHERE job_id = '%s'", job);
+    fixture_exec(&f, "INSERT INTO attempt_member (tenant_id, attempt_id, rank, job_id, node_id, slots, gpus, cpu_milli,\n"
+                     "                            memory_bytes, gpu_milli, devices, state, lease_until)\n"
+                     "SELECT tenant_id, attempt_id, r, job_id, CASE r WHEN 0 THEN node_id ELSE '%s' END,\n"
+                     "       1, 0, 1000, 1, 1000, 0, 'RUNNING', lease_until\n"
+                     "  FROM attempt, generate_series(0, 1) AS r WHERE job_id = '%s'", node, job);
+    return program;
+}
+
+static void a_rank_is_its_own_machine(void **state)
+{
+    (void)state;
+    struct inside_session s;
+    struct err e = { 0 };
+    const struct uuid both = running_on_both(), one = running(true);
+    assert_int_equal(asks(both, 0, INSIDE_SHELL, &s, &e), ERR_OK);
+    assert_true(uuid_eq(s.node_id, m.node.node_id) && s.rank == 0);
+    assert_int_equal(comes(&s, next.node.node_id), ERR_STALE);
+    assert_int_equal(comes(&s, m.node.node_id), ERR_OK);
+    assert_int_equal(asks(both, 1, INSIDE_SHELL, &s, &e), ERR_OK);
+    assert_true(uuid_eq(s.node_id, next.node.node_id) && s.rank == 1);
+    assert_int_equal(comes(&s, m.node.node_id), ERR_STALE);          /* another rank of the same attempt */
+    assert_int_equal(comes(&s, next.node.node_id), ERR_OK);
+    assert_int_equal(asks(both, 2, INSIDE_SHELL, &s, &e), ERR_UNPROCESSABLE);
+    assert_string_equal(e.msg, "There is no rank 2: this job's program runs on 2 machines, ranks 0 to 1");
+    assert_string_equal(e.field, "/rank");
+    assert_int_equal(asks(one, 1, INSIDE_SHELL, &s, &e), ERR_UNPROCESSABLE);
+    assert_string_equal(e.msg, "There is no rank 1: this job's program runs on 1 machine, ranks 0 to 0");
+    fixture_exec(&f, "UPDATE attempt_member SET live = false, state = 'SUCCEEDED', finished_at = now() WHERE rank = 1");
+    assert_int_equal(asks(both, 1, INSIDE_SHELL, &s, &e), ERR_CONFLICT);
+    assert_int_equal(asks(both, 0, INSIDE_SHELL, &s, &e), ERR_OK);
+}
+
+static void one_types_to_a_program_that_takes_it(void **state)
+{
+    (void)state;
+    struct inside_session s;
+    struct err e = { 0 };
+    const struct uuid deaf = running(true), both = running_on_both();
+    assert_int_equal(asks(deaf, 0, INSIDE_ATTACH, &s, &e), ERR_CONFLICT);
+    assert_non_null(strstr(e.msg, "has no standard input"));
+    fixture_exec(&f, "UPDATE job SET spec = spec || '{\"takes_stdin\": true}' WHERE nodes = 2");
+    assert_int_equal(asks(both, 0, INSIDE_ATTACH, &s, &e), ERR_OK);
+    assert_int_equal(asks(both, 0, INSIDE_ATTACH, &s, &e), ERR_CONFLICT);
+    assert_non_null(strstr(e.msg, "one at a time"));
+    assert_int_equal(asks(both, 1, INSIDE_ATTACH, &s, &e), ERR_OK);     /* each rank has its own */
+    assert_int_equal(asks(both, 0, INSIDE_SHELL, &s, &e), ERR_OK);
+    fixture_exec(&f, "DELETE FROM job_session WHERE kind = 'attach'");
+    assert_int_equal(asks(both, 0, INSIDE_ATTACH, &s, &e), ERR_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +269,8 @@ int main(void)
         cmocka_unit_test_teardown(a_policy_closes_it_for_who_is_inside_too, wipe),
         cmocka_unit_test_teardown(a_stream_opens_once_and_from_a_browser_with_its_own_ticket, wipe),
         cmocka_unit_test_teardown(a_machine_is_told_of_many_in_parts, wipe),
+        cmocka_unit_test_teardown(a_rank_is_its_own_machine, wipe),
+        cmocka_unit_test_teardown(one_types_to_a_program_that_takes_it, wipe),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

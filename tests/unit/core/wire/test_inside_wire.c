@@ -53,6 +53,7 @@ static void a_shell_has_a_terminal_and_a_connection_none(void **state)
     assert_true(inside_has_tty(&(struct inside_ask){ .kind = INSIDE_EXEC, .tty = true }));
     assert_false(inside_has_tty(&(struct inside_ask){ .kind = INSIDE_EXEC }));
     assert_false(inside_has_tty(&(struct inside_ask){ .kind = INSIDE_FORWARD, .tty = true }));
+    assert_false(inside_has_tty(&(struct inside_ask){ .kind = INSIDE_ATTACH, .tty = true }));
 }
 
 int main(void)
