@@ -9,18 +9,14 @@
 #include "core/db/run_tx.h"
 #include "core/table/config.h"
 #include "core/table/metrics.h"
+#include "scheduler/duty/engine_login.h"
 #include "scheduler/engines/demand.h"
 #include "scheduler/engines/run.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-enum { CREDENTIAL_MAX = 16384, STRAYS_MAX = 8, PAUSE_US = 5000000 };
+enum { STRAYS_MAX = 8, PAUSE_US = 5000000 };
 
 struct turn {
     const struct app *app;
@@ -39,34 +35,6 @@ struct turn {
 static struct work work_of(const struct turn *t)
 {
     return (struct work){ .app = t->app, .arena = t->arena, .now_us = clock_wall_us(t->app->clock) };
-}
-
-static const char *folder_of(const struct config *cfg)
-{
-    return *cfg->scheduler_engines_dir ? cfg->scheduler_engines_dir : "/etc/falaj/engines";
-}
-
-enum errc engine_credential(const struct config *cfg, struct arena *a, struct str file, struct str *ret, struct err *e)
-{
-    const char *path = arena_printf(a, "%s/%.*s", folder_of(cfg), STR_ARG(file));
-    CLEANUP(fd_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    struct stat st;
-    if (fd < 0 || fstat(fd, &st) != 0)
-        return FAIL(e, IO, "its credential %.*s cannot be read on the scheduler's machine: %s", STR_ARG(file), strerror(errno));
-    if (!S_ISREG(st.st_mode) || (st.st_mode & 077))
-        return FAIL(e, IO, "its credential %.*s must be a file that only the scheduler's account may read (mode 0600)",
-                    STR_ARG(file));
-    char *text = arena_alloc(a, CREDENTIAL_MAX + 1);
-    ssize_t n = read(fd, text, CREDENTIAL_MAX);
-    while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == '\r' || text[n - 1] == ' '))
-        n--;
-    for (ssize_t i = 0; i < n; i++)
-        if (text[i] <= ' ' || text[i] > '~')
-            return FAIL(e, IO, "its credential %.*s must be one line with a token", STR_ARG(file));
-    if (n <= 0)
-        return FAIL(e, IO, "its credential %.*s is empty", STR_ARG(file));
-    *ret = str_n(text, (size_t)n);
-    return ERR_OK;
 }
 
 /* Runs act in a transaction of the scheduler's. */
@@ -134,7 +102,7 @@ static enum errc see_all(struct turn *t, struct err *e)
 
 static enum errc see(struct turn *t, bool with_strays, struct err *e)
 {
-    if (with_strays || needs_whole(t))
+    if (with_strays || !t->door->look || needs_whole(t))
         return see_all(t, e);
     t->seen = ARENA_ARRAY(t->arena, struct engine_seen, t->n + 1);
     for (size_t i = 0; i < t->n; i++) {
@@ -154,15 +122,26 @@ static enum errc see(struct turn *t, bool with_strays, struct err *e)
 
 /* --- what follows --- */
 
-static void submit(struct turn *t, struct run_row *r)
+/* Where what ended stays: by the name of its last try, also what was never seen, as a half of it. */
+static enum errc tidy(struct turn *t, const struct run_row *r, struct err *e)
+{
+    char name[ENGINE_NAME_TEXT];
+    if (!t->door->keeps_ended || !r->tries)
+        return ERR_OK;
+    engine_name(r->run_id, r->tries, name);
+    return t->door->cancel(&t->call, str_dup(t->arena, str_c(name)), e);
+}
+
+static enum errc submit(struct turn *t, struct run_row *r, struct err *ret_e)
 {
     struct engine_ask ask;
     struct str id = STR("");
     struct work w = work_of(t);
     struct err e = { 0 };
+    TRY(tidy(t, r, ret_e));
     if (RUN_SYSTEM(&w, t->app->pool, 0, engine_run_begin(&w, t->g, r, &ask, &e), &e) != ERR_OK) {
         log_err(e.code == ERR_CONFLICT ? LOG_INFO : LOG_WARN, "engine.begin", &e);
-        return;
+        return ERR_OK;
     }
     if (FAULT("engine_begun"))
         raise(SIGKILL);
@@ -179,6 +158,7 @@ static void submit(struct turn *t, struct run_row *r)
         const struct str says = shortened(t->arena, e.msg);
         ACT(t, engine_run_back(&act_w, r, says, act_w.now_us + PAUSE_US * r->tries, &act_e));
     }
+    return ERR_OK;
 }
 
 static struct str words_of(struct arena *a, const struct engine *g, const struct engine_seen *s)
@@ -214,6 +194,8 @@ static void finish(struct turn *t, const struct run_row *r, const struct run_ver
               LOG_ID("egr", r->run_id), "outcome", LOG_S(v->outcome), "says", LOG_STR(says), NULL);
     metrics_inc(M_engine_runs_total, v->outcome);
     ACT(t, engine_run_end(&act_w, t->g, r, v->outcome, says, is_gone(v), &act_e));
+    struct err e = { 0 };
+    (void)tidy(t, r, &e);               /* what it did not remove is a stray from now on */
 }
 
 static enum errc judge(struct turn *t, struct run_row *r, struct err *e)
@@ -228,12 +210,18 @@ static enum errc judge(struct turn *t, struct run_row *r, struct err *e)
     for (size_t i = 0; i < v.ncancel; i++)
         TRY(t->door->cancel(&t->call, v.cancel[i], e));
     if (v.act == ACT_SUBMIT)
-        submit(t, r);
-    else if (v.act == ACT_KEEP)
+        return submit(t, r, e);
+    if (v.act == ACT_KEEP)
         keep(t, r, v.seen);
     else if (v.act == ACT_END)
         finish(t, r, &v);
     return ERR_OK;
+}
+
+/* Whatever it is now, nobody removes it but us. What leaves already is not asked to twice where it can be seen to. */
+static bool may_be_stray(const struct turn *t, const struct engine_seen *s)
+{
+    return t->door->keeps_ended ? s->state != ENGINE_LEAVES : !engine_has_ended(s->state);
 }
 
 /* Objects of runs that ended here, as of a call that was carried out long after it was given up. Another installation's are
@@ -245,7 +233,7 @@ static enum errc cancel_strays(struct turn *t, struct err *e)
     size_t n = 0, cancelled = 0;
     int64_t tries;
     for (size_t i = 0; i < t->nseen && n < ENGINE_RUNS_MAX; i++)
-        if (!engine_has_ended(t->seen[i].state) && engine_name_read(t->seen[i].name, &run, &tries))
+        if (may_be_stray(t, &t->seen[i]) && engine_name_read(t->seen[i].name, &run, &tries))
             ids[n++] = run;
     if (!n)
         return ERR_OK;
@@ -253,7 +241,7 @@ static enum errc cancel_strays(struct turn *t, struct err *e)
     for (size_t i = 0; i < t->nseen && cancelled < STRAYS_MAX; i++) {
         const struct engine_seen *s = &t->seen[i];
         bool is_stray = false;
-        if (engine_has_ended(s->state) || !engine_name_read(s->name, &run, &tries))
+        if (!may_be_stray(t, s) || !engine_name_read(s->name, &run, &tries))
             continue;
         for (size_t k = 0; k < rows.n && !is_stray; k++)
             is_stray = uuid_eq(((const struct uuid *)rows.items)[k], run);
@@ -285,8 +273,12 @@ static enum errc ask(struct turn *t, struct err *e)
 {
     const int64_t now_us = clock_mono_us(t->app->clock);
     const bool with_strays = now_us >= t->memory->strays_us;
+    const struct run_row one = { .seats = STR("1"), .slots = 1, .cpus = 1, .minutes = 10 };
+    struct engine_ask probe;
+    engine_run_ask(t->arena, t->g, &one, STR(""), &probe);
+    t->call.probe = &probe;
     if (t->g->credential.len)
-        TRY(engine_credential(t->app->config, t->arena, t->g->credential, &t->call.credential, e));
+        TRY(engine_login(t->app->config, t->arena, t->g->credential, &t->call, e));
     TRY(t->door->health(&t->call, e));
     TRY(see(t, with_strays, e));
     if (with_strays)
@@ -321,7 +313,7 @@ void engine_turn(const struct app *app, struct arena *a, const struct engine *g,
     struct work w = work_of(&t);
     t.call = (struct engine_call){ .arena = a, .address = g->address, .account = g->account, .is_unwanted = is_unwanted,
         .ctx = ctx,
-        .ca_file = g->authority.len ? arena_printf(a, "%s/%.*s", folder_of(app->config), STR_ARG(g->authority)) : NULL };
+        .ca_file = g->authority.len ? engine_file(app->config, a, g->authority) : NULL };
     if (!t.door || RUN_SYSTEM(&w, app->pool, 0, read_all(&w, &t, &why), &why) != ERR_OK) {
         log_err(LOG_WARN, "engine.read", &why);
         return;

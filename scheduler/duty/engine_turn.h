@@ -18,6 +18,3 @@ struct engine_memory {
 /* is_unwanted: ends calls when the program does. arena: reset by the caller. */
 void engine_turn(const struct app *app, struct arena *a, const struct engine *g, struct engine_memory *m,
                  bool (*is_unwanted)(void *ctx), void *ctx);
-/* The token in a file of scheduler.engines_dir: a plain file that nobody else may read, one line. */
-enum errc engine_credential(const struct config *cfg, struct arena *a, struct str file, struct str *ret,
-                            struct err *e) MUST_CHECK;

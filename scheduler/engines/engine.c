@@ -12,9 +12,14 @@ const char *const engine_state_names[] = {
     [ENGINE_FAILED] = "FAILED", [ENGINE_CANCELLED] = "CANCELLED", [ENGINE_TIMEOUT] = "TIMEOUT",
     [ENGINE_PREEMPTED] = "PREEMPTED", [ENGINE_LOST] = "LOST", [ENGINE_STRANGE] = "STRANGE", NULL };
 
+static const struct engine_door *const doors[] = { &engine_slurm, &engine_kube };
+
 const struct engine_door *engine_door_of(struct str kind)
 {
-    return str_eq_c(kind, engine_slurm.kind) ? &engine_slurm : NULL;
+    for (size_t i = 0; i < sizeof doors / sizeof *doors; i++)
+        if (str_eq_c(kind, doors[i]->kind))
+            return doors[i];
+    return NULL;
 }
 
 void engine_name(struct uuid run_id, int64_t tries, char ret[ENGINE_NAME_TEXT])
@@ -55,6 +60,11 @@ struct str engine_digest(struct arena *a, const struct engine_ask *ask)
         add(&h, str_c(ask->variables[i].name));
     add(&h, str_fmt(a, "%lld %lld %lld %lld %lld", (long long)ask->machines, (long long)ask->cpus, (long long)ask->memory_bytes,
                     (long long)ask->gpus, (long long)ask->minutes));
+    if (ask->image.len) {               /* others' digests are as the release before made them */
+        add(&h, ask->image);
+        add(&h, ask->selector);
+        add(&h, ask->tolerations);
+    }
     sha256_final(&h, sum);
     hex_encode(sum, sizeof sum, hex);
     return str_fmt(a, "falaj %s", hex);
@@ -81,11 +91,11 @@ const char *engine_differs(const struct engine_ask *ask, const struct engine_see
     return NULL;
 }
 
-struct str engine_word(struct arena *a, struct str text)
+static struct str cleaned(struct arena *a, struct str text, size_t most)
 {
-    char *out = arena_alloc(a, ENGINE_WORD_MAX + 1);
+    char *out = arena_alloc(a, most + 1);
     size_t n = 0;
-    for (size_t i = 0; i < text.len && n < ENGINE_WORD_MAX; i++) {
+    for (size_t i = 0; i < text.len && n < most; i++) {
         const char c = text.ptr[i];
         const bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')
                              || (c && strchr("_.,()-/ ", c));
@@ -94,6 +104,16 @@ struct str engine_word(struct arena *a, struct str text)
     }
     out[n] = '\0';
     return str_n(out, n);
+}
+
+struct str engine_word(struct arena *a, struct str text)
+{
+    return cleaned(a, text, ENGINE_WORD_MAX);
+}
+
+struct str engine_words(struct arena *a, struct str text)
+{
+    return cleaned(a, text, ENGINE_SAYS_MAX);
 }
 
 static bool is_loopback(struct str host)

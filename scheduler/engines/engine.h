@@ -18,7 +18,7 @@
 /* Bytes of an answer about all objects and of one about one; a turn has many of the latter. Values: of any answer, because one
  * of two bytes costs two hundred once it is read. */
 enum { ENGINE_CALL_MS = 5000, ENGINE_LIST_MAX = 64 << 20, ENGINE_ONE_MAX = 256 << 10, ENGINE_VALUES_MAX = 4 << 20,
-       ENGINE_NAME_TEXT = 64, ENGINE_WORD_MAX = 64, ENGINE_MACHINES = 64, ENGINE_VARIABLES = 24 };
+       ENGINE_NAME_TEXT = 64, ENGINE_WORD_MAX = 64, ENGINE_SAYS_MAX = 200, ENGINE_MACHINES = 64, ENGINE_VARIABLES = 24 };
 
 /* What an engine's own words come to. */
 enum engine_state {
@@ -39,13 +39,15 @@ static inline bool engine_has_ended(enum engine_state s)
     return s >= ENGINE_DONE && s != ENGINE_STRANGE;
 }
 
-struct engine_variable { const char *name; struct str value; };     /* of the environment: secrets stand here alone */
+/* Of the environment: secrets stand here alone. */
+struct engine_variable { const char *name; struct str value; bool is_secret; };
 
 struct engine_ask {
     struct str name, comment;               /* comment: engine_digest of the rest */
     struct str script;                      /* the same text for all, without secrets */
     struct str place;                       /* partition or queue there; empty: its default */
     struct str folder;                      /* where its working directory is */
+    struct str image, selector, tolerations;    /* of an engine that starts containers (kube_where.h); else empty */
     struct engine_variable variables[ENGINE_VARIABLES];
     size_t nvariables;
     int64_t machines, cpus, memory_bytes, gpus, minutes;    /* all but minutes and machines: of each machine; 0: not said */
@@ -59,27 +61,34 @@ struct engine_seen {
     bool is_again;              /* it was begun there before, so its token is used: whatever its state, no machine comes of it */
 };
 
-/* Where and as whom. credential: a token; STR_NULL: none is needed (a Unix socket). */
+/* Where and as whom. credential: a token; STR_NULL: none is needed (a Unix socket), or cert_file has a certificate and key. */
 struct engine_call {
     struct arena *arena;
     struct str address, account;
     const char *ca_file;                    /* NULL: the system's */
     struct str credential;
+    const char *cert_file;
+    const struct engine_ask *probe;         /* for health: a submission, where it can be asked whether it would take one */
     bool (*is_unwanted)(void *ctx);         /* true: the call is given up */
     void *ctx;
 };
 
 struct engine_door {
     const char *kind;
+    const char *script;                     /* what its machines begin with */
+    bool has_images;                        /* a row names an image, and an account (a namespace) always */
+    bool keeps_ended;                       /* what ended stays until cancel removes it; ids are names */
     enum errc (*health)(const struct engine_call *c, struct err *e);
     enum errc (*submit)(const struct engine_call *c, const struct engine_ask *ask, struct str *ret_id, struct err *e);
+    /* NULL: it is asked for all at once, which costs it no more. */
     enum errc (*look)(const struct engine_call *c, struct str id, struct engine_seen *ret, bool *ret_found, struct err *e);
     enum errc (*list)(const struct engine_call *c, struct slice *ret, struct err *e);     /* struct engine_seen, ours alone */
     enum errc (*cancel)(const struct engine_call *c, struct str id, struct err *e);       /* gone already: OK */
 };
-extern const struct engine_door engine_slurm;
+extern const struct engine_door engine_slurm, engine_kube;
 /* NULL: no such kind. */
 const struct engine_door *engine_door_of(struct str kind);
+#define ENGINE_KINDS "slurm or kubernetes"
 
 #define ENGINE_PREFIX "falaj-"
 /* falaj-<32 hex digits of the run>-<try> */
@@ -93,5 +102,7 @@ struct str engine_digest(struct arena *a, const struct engine_ask *ask);
 const char *engine_differs(const struct engine_ask *ask, const struct engine_seen *seen, struct str account);
 /* Letters, digits and `_.,()-/ ` of text, at most ENGINE_WORD_MAX. */
 struct str engine_word(struct arena *a, struct str text);
+/* The same of a sentence, at most ENGINE_SAYS_MAX. */
+struct str engine_words(struct arena *a, struct str text);
 /* https, http to a loopback address, or unix:/PATH. */
 bool engine_address_check(struct str s, const char **why);

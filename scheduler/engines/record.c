@@ -4,6 +4,7 @@
 #include "core/db/tx.h"
 #include "core/wire/enrol_wire.h"
 #include "scheduler/engines/engine.h"
+#include "scheduler/engines/kube_where.h"
 #include "tenants/access/principal.h"
 #include "tenants/home/zone.h"
 
@@ -37,17 +38,27 @@ static bool check_word(struct str s, const char **why)
 
 SCHEMA_EXTERN(engine_create, "An engine to add",
     FIELD(engine_create, name, F_REQ, .max = 48, .check = check_slug, .doc = "Its name; its machines are <name>-1, <name>-2 …"),
-    FIELD(engine_create, kind, 0, .max = 16, .dflt = "slurm", .doc = "What it is: slurm"),
+    FIELD(engine_create, kind, 0, .max = 16, .dflt = "slurm", .doc = "What it is: " ENGINE_KINDS),
     FIELD(engine_create, zone, F_REQ, .min = 2, .max = 31, .check = check_slug, .doc = "Residency zone its machines stand in"),
     FIELD(engine_create, pool, 0, .max = 63, .check = check_slug, .doc = "Pool that jobs name to run there; absent: its name"),
     FIELD(engine_create, address, F_REQ, .max = 256, .check = engine_address_check, .example = "https://slurm.example:6820",
         .doc = "Where it is asked: https, http on the scheduler's own machine, or unix:/PATH"),
-    FIELD(engine_create, account, 0, .max = 64, .check = check_word, .doc = "Account there that the jobs are of"),
+    FIELD(engine_create, account, 0, .max = 64, .check = check_word,
+        .doc = "Account there that the jobs are of; of kubernetes its namespace"),
     FIELD(engine_create, credential, 0, .max = 63, .check = check_file,
-        .doc = "File with its token in scheduler.engines_dir, which only the scheduler may read; absent: none is needed"),
+        .doc = "File with its token, or a client certificate and its key, in scheduler.engines_dir, which only the scheduler may "
+               "read; absent: none is needed"),
     FIELD(engine_create, authority, 0, .max = 63, .check = check_file,
         .doc = "File with authorities (PEM) there that its certificate is known by; absent: the system's"),
-    FIELD(engine_create, place, 0, .max = 64, .check = check_word, .doc = "Partition there; absent: its default"),
+    FIELD(engine_create, place, 0, .max = 64, .check = check_word, 
+        .doc = "Partition there; absent: its default. Of kubernetes the LocalQueue of Kueue; absent: pods begin as there is "
+               "room"),
+    FIELD(engine_create, image, 0, .max = 512, .check = kube_image_check, .example = "registry.example/falaj-worker@sha256:…",
+        .doc = "Image with the worker, by its digest (kubernetes)"),
+    FIELD(engine_create, node_selector, 0, .max = 512, .check = kube_selector_check, .example = "gpu=h100,team=falaj",
+        .doc = "Labels of its nodes, KEY=VALUE between commas (kubernetes)"),
+    FIELD(engine_create, tolerations, 0, .max = 512, .check = kube_tolerations_check, .example = "gpu=yes:NoSchedule",
+        .doc = "Taints that its pods bear, KEY[=VALUE]:EFFECT between commas (kubernetes)"),
     FIELD(engine_create, worker, 0, .max = 256, .check = check_path, .dflt = "/usr/bin/falaj-worker",
         .doc = "The worker's program on its machines"),
     FIELD(engine_create, worker_config, 0, .max = 256, .check = check_path, .dflt = "/etc/falaj/worker.conf",
@@ -60,12 +71,16 @@ SCHEMA_EXTERN(engine_create, "An engine to add",
 
 SCHEMA_EXTERN(engine, "An outside scheduler that lends machines for one lease",
     FIELD_ID(engine, engine_id, "eng", F_ALWAYS, .doc = "The engine"), FIELD(engine, name, F_ALWAYS, .doc = "Its name"),
-    FIELD(engine, kind, F_ALWAYS, .doc = "What it is: slurm"), FIELD(engine, zone, F_ALWAYS, .doc = "Zone of its machines"),
+    FIELD(engine, kind, F_ALWAYS, .doc = "What it is: " ENGINE_KINDS),
+    FIELD(engine, zone, F_ALWAYS, .doc = "Zone of its machines"),
     FIELD(engine, pool, F_ALWAYS, .doc = "Pool that jobs name"), FIELD(engine, address, F_ALWAYS, .doc = "Where it is asked"),
-    FIELD(engine, account, F_ALWAYS, .doc = "Account there"),
+    FIELD(engine, account, F_ALWAYS, .doc = "Account or namespace there"),
     FIELD(engine, credential, F_ALWAYS, .doc = "File with its token in scheduler.engines_dir"),
     FIELD(engine, authority, F_ALWAYS, .doc = "File with its authorities there"),
-    FIELD(engine, place, F_ALWAYS, .doc = "Partition there"),
+    FIELD(engine, place, F_ALWAYS, .doc = "Partition or queue there"),
+    FIELD(engine, image, F_ALWAYS, .doc = "Image with the worker (kubernetes)"),
+    FIELD(engine, node_selector, F_ALWAYS, .doc = "Labels of its nodes (kubernetes)"),
+    FIELD(engine, tolerations, F_ALWAYS, .doc = "Taints that its pods bear (kubernetes)"),
     FIELD(engine, worker, F_ALWAYS, .doc = "The worker's program there"),
     FIELD(engine, worker_config, F_ALWAYS, .doc = "The worker's settings there"),
     FIELD(engine, folder, F_ALWAYS, .doc = "Folder for its workers there"),
@@ -94,10 +109,11 @@ SCHEMA_EXTERN(engine_run, "Machines that were asked of an engine for one job",
     FIELD(engine_run, sent_at, 0, .doc = "When it was last submitted"),
     FIELD(engine_run, ended_at, 0, .doc = "When it ended"));
 
-static const struct stmt add = { .name = "engine_add", .params = "ussssssssssssiiu", .card = CARD_NONE, .sql =
+static const struct stmt add = { .name = "engine_add", .params = "ussssssssssssiiusss", .card = CARD_NONE, .sql =
     "INSERT INTO engine (engine_id, name, kind, zone, pool, address, account, credential, authority, place, worker,\n"
-    "                    worker_config, folder, machines, longest_seconds, created_by)\n"
-    "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)" };
+    "                    worker_config, folder, machines, longest_seconds, created_by, image, node_selector,\n"
+    "                    tolerations)\n"
+    "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)" };
 static const struct stmt get = { .name = "engine_get", .params = "u", .row = &engine_schema, .card = CARD_ONE, .sql =
     "SELECT " ROW_COLUMNS FROM_ENGINES "engine_id = $1" };
 static const struct stmt list = { .name = "engine_list", .params = "ui", .row = &engine_schema, .card = CARD_MANY, .sql =
@@ -117,14 +133,32 @@ static const struct stmt runs = { .name = "engine_runs", .params = "uui", .row =
 
 const struct stmt *const engine_stmts[] = { &add, &get, &list, &enable, &runs_end, &remove_, &runs, NULL };
 
+/* What one kind needs and another has no use for. */
+static enum errc check_kind(const struct engine_create *in, struct err *e)
+{
+    const struct engine_door *door = engine_door_of(in->kind);
+    if (!door)
+        return FAIL_AT(e, INVALID, "/kind", "must be " ENGINE_KINDS);
+    if (door->has_images && !in->image.len)
+        return FAIL_AT(e, INVALID, "/image", "is needed for %s: the image with the worker, by its digest", door->kind);
+    if (door->has_images && !kube_namespace_check(in->account))
+        return FAIL_AT(e, INVALID, "/account", "must be its namespace for %s: small letters, digits and '-'", door->kind);
+    if (!door->has_images && in->image.len)
+        return FAIL_AT(e, INVALID, "/image", "is not for %s, which starts no containers", door->kind);
+    if (!door->has_images && in->node_selector.len)
+        return FAIL_AT(e, INVALID, "/node_selector", "is not for %s", door->kind);
+    if (!door->has_images && in->tolerations.len)
+        return FAIL_AT(e, INVALID, "/tolerations", "is not for %s", door->kind);
+    return ERR_OK;
+}
+
 enum errc engine_add(struct work *w, const struct engine_create *in, struct engine *ret, struct err *e)
 {
     const struct uuid id = uuid_v7(w->now_us);
     const struct str none = STR(""), pool = in->pool.len ? in->pool : in->name;
     struct slice rows = { 0 };
     struct zone zone;
-    if (!engine_door_of(in->kind))
-        return FAIL_AT(e, INVALID, "/kind", "must be slurm");
+    TRY(check_kind(in, e));
     if (str_eq_c(pool, "default"))
         return FAIL_AT(e, INVALID, "/pool", "must not be default: that pool is of machines that stay");
     if (!str_starts(in->address, "unix:") && !in->credential.len)
@@ -140,7 +174,8 @@ enum errc engine_add(struct work *w, const struct engine_create *in, struct engi
     TRY(db_exec(w->tx, &add, ARGS(A_UUID(id), A_STR(in->name), A_STR(in->kind), A_STR(in->zone), A_STR(pool), A_STR(in->address),
                 OR_NONE(in->account), OR_NONE(in->credential), OR_NONE(in->authority), OR_NONE(in->place), A_STR(in->worker),
                 A_STR(in->worker_config), A_STR(in->folder), A_I64(in->machines), A_I64(in->longest_seconds),
-                A_UUID(w->principal->user_id)), NULL, e));
+                A_UUID(w->principal->user_id), OR_NONE(in->image), OR_NONE(in->node_selector), OR_NONE(in->tolerations)),
+                NULL, e));
     return engine_get(w, id, ret, e);
 }
 

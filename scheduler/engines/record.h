@@ -15,6 +15,7 @@ enum { ENGINES_MAX = 16 };
 struct engine {
     struct uuid engine_id;
     struct str name, kind, zone, pool, address, account, credential, authority, place, worker, worker_config, folder;
+    struct str image, node_selector, tolerations;       /* kubernetes (kube_where.h); else empty */
     int64_t machines, longest_seconds;
     bool enabled;
     struct str health, health_says;
@@ -27,6 +28,7 @@ extern const struct schema engine_schema, engine_create_schema;
 
 struct engine_create {
     struct str name, kind, zone, pool, address, account, credential, authority, place, worker, worker_config, folder;
+    struct str image, node_selector, tolerations;       /* kubernetes (kube_where.h); else empty */
     int64_t machines, longest_seconds;
 };
 

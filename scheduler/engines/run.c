@@ -5,7 +5,6 @@
 #include "core/crypto/token.h"
 #include "core/db/tx.h"
 #include "scheduler/engines/lent.h"
-#include "scheduler/engines/script.h"
 #include "scheduler/jobs/job.h"
 
 enum { TOKEN_SLACK_MIN = 10, TOKEN_MOST_MIN = 10080, IDLE_MS = 30000 };
@@ -132,12 +131,14 @@ void engine_run_ask(struct arena *a, const struct engine *g, const struct run_ro
     struct str names[ENGINE_MACHINES];
     char name[ENGINE_NAME_TEXT];
     const int64_t machines = (int64_t)names_of(a, g, r, names);
+    const struct engine_door *door = engine_door_of(g->kind);
     engine_name(r->run_id, r->tries, name);
 #define NUMBER(v) str_fmt(a, "%lld", (long long)(v))
     *ret = (struct engine_ask){
-        .name = str_dup(a, str_c(name)), .script = str_c(engine_script), .place = g->place, .folder = g->folder,
+        .name = str_dup(a, str_c(name)), .script = str_c(door ? door->script : ""), .place = g->place, .folder = g->folder,
+        .image = g->image, .selector = g->node_selector, .tolerations = g->tolerations,
         .machines = machines, .cpus = r->cpus, .memory_bytes = r->memory_bytes, .gpus = r->gpus, .minutes = r->minutes,
-        .variables = { { "PATH", STR("/usr/local/bin:/usr/bin:/bin") }, { "FALAJ_TOKENS", tokens },
+        .variables = { { "PATH", STR("/usr/local/bin:/usr/bin:/bin") }, { "FALAJ_TOKENS", tokens, true },
                        { "FALAJ_NAMES", engine_run_machines(a, g, r, " ") }, { "FALAJ_MACHINES", NUMBER(machines) },
                        { "FALAJ_WORKER", g->worker }, { "FALAJ_CONFIG", g->worker_config }, { "FALAJ_FOLDER", g->folder },
                        { "FALAJ_ZONE", g->zone }, { "FALAJ_POOL", g->pool }, { "FALAJ_SLOTS", NUMBER(r->slots) },

@@ -3,6 +3,7 @@
  * our account. One connection a call: a turn has few, and a connection that died between two turns is no fault of the engine. */
 #include "core/base/cleanup.h"
 #include "core/http/client.h"
+#include "scheduler/engines/script.h"
 #include "scheduler/engines/slurm_text.h"
 
 enum { CONNECT_MS = 2000, BODY_MAX = 256 << 10 };
@@ -78,4 +79,5 @@ static enum errc cancel(const struct engine_call *c, struct str id, struct err *
     return slurm_read_plain(c->arena, r.status, r.body, e);
 }
 
-const struct engine_door engine_slurm = { "slurm", health, submit, look, list, cancel };
+const struct engine_door engine_slurm = { .kind = "slurm", .script = engine_script, .health = health, .submit = submit,
+                                          .look = look, .list = list, .cancel = cancel };

@@ -14,6 +14,15 @@ const body = (over: object = {}): any => ({
   ...over,
 });
 
+const IMAGE = `registry.example/falaj-worker@sha256:${'0a'.repeat(32)}`;
+const KUBE = {
+  kind: 'kubernetes',
+  address: 'https://kube.example:6443',
+  account: 'falaj-jobs',
+  credential: 'kube.token',
+  image: IMAGE,
+};
+
 beforeAll(async () => {
   admin = api(ready, ready.admin_token);
   tenant = await makeTenant(ready);
@@ -48,7 +57,7 @@ describe('an engine', () => {
       const reply = await admin.post('/v1/engines', body(over));
       return [reply.status, problemOf(reply).errors?.[0]?.pointer];
     };
-    expect(await refused({ kind: 'kubernetes' })).toEqual([400, '/kind']);
+    expect(await refused({ kind: 'nomad' })).toEqual([400, '/kind']);
     expect(await refused({ pool: 'default' })).toEqual([400, '/pool']);
     expect(await refused({ address: 'http://slurm.example:6820' })).toEqual([400, '/address']);
     expect(await refused({ address: 'https://slurm.example:6820' })).toEqual([400, '/credential']);
@@ -57,6 +66,26 @@ describe('an engine', () => {
     expect(await refused({ worker: 'bin/falaj-worker' })).toEqual([400, '/worker']);
     expect(await refused({ zone: 'zz-none-1' })).toEqual([404, '/zone']);
     expect(await refused({ machines: 1001 })).toEqual([400, '/machines']);
+    expect(await refused({ image: IMAGE })).toEqual([400, '/image']);
+    expect(await refused({ node_selector: 'a=b' })).toEqual([400, '/node_selector']);
+    expect(await refused({ tolerations: 'a:NoSchedule' })).toEqual([400, '/tolerations']);
+    const kube = (over: object = {}) => refused({ ...KUBE, ...over });
+    expect(await kube({ image: '' })).toEqual([400, '/image']);
+    expect(await kube({ image: 'registry.example/falaj-worker:latest' })).toEqual([400, '/image']);
+    expect(await kube({ account: '' })).toEqual([400, '/account']);
+    expect(await kube({ account: 'Falaj_Jobs' })).toEqual([400, '/account']);
+    expect(await kube({ credential: '' })).toEqual([400, '/credential']);
+    expect(await kube({ node_selector: 'gpu' })).toEqual([400, '/node_selector']);
+    expect(await kube({ tolerations: 'gpu=yes' })).toEqual([400, '/tolerations']);
+  });
+
+  test('of Kubernetes has a namespace, an image by its digest and its nodes', async () => {
+    const g = must(
+      await admin.post('/v1/engines', body({ ...KUBE, node_selector: 'gpu=h100', tolerations: 'gpu=yes:NoSchedule' })),
+      201,
+    );
+    expect(g).toMatchObject({ ...KUBE, place: '', node_selector: 'gpu=h100', tolerations: 'gpu=yes:NoSchedule' });
+    expect((await admin.delete(`/v1/engines/${g.engine_id}`)).status).toBe(204);
   });
 
   test('that does not answer says so, and its jobs wait with that reason and nothing is lost', async () => {

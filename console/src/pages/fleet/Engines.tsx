@@ -23,6 +23,10 @@ const ADDRESS = /^(https:\/\/|http:\/\/(localhost|127\.0\.0\.1|\[::1\])|unix:\/)
 const WORD = /^[A-Za-z0-9._-]{1,64}$/;
 const FILE = /^[a-z0-9][a-z0-9._-]{0,62}$/;
 const PATH = /^\//;
+const IMAGE = /^[A-Za-z0-9._\-/:]+@sha256:[0-9a-f]{64}$/;
+const LABELS = /^[^=,\s]+=[^=,\s]*(,[^=,\s]+=[^=,\s]*)*$/;
+const TAINTS = /^[^:,\s]+:(No|PreferNo)(Schedule|Execute)(,[^:,\s]+:(No|PreferNo)(Schedule|Execute))*$/;
+const KINDS = ['slurm', 'kubernetes'] as const;
 
 function Add() {
   const { t } = useTranslation();
@@ -31,6 +35,13 @@ function Add() {
   if (!zones.data) return null;
   const fields = formFields(
     { name: 'name', label: t('col.name'), required: true, pattern: SLUG, max: 48, help: t('engines.nameHelp') },
+    {
+      name: 'kind',
+      label: t('col.kind'),
+      kind: 'select',
+      options: KINDS.map((value) => ({ value, label: value })),
+      help: t('engines.kindHelp'),
+    },
     {
       name: 'zone',
       label: t('col.zone'),
@@ -49,13 +60,41 @@ function Add() {
     { name: 'credential', label: t('engines.credential'), ltr: true, pattern: FILE, help: t('engines.credentialHelp') },
     { name: 'authority', label: t('engines.authority'), ltr: true, pattern: FILE, help: t('engines.authorityHelp') },
     { name: 'place', label: t('engines.place'), ltr: true, pattern: WORD, help: t('engines.placeHelp') },
+    { name: 'image', label: t('engines.image'), ltr: true, pattern: IMAGE, max: 512, help: t('engines.imageHelp') },
+    {
+      name: 'node_selector',
+      label: t('engines.selector'),
+      ltr: true,
+      pattern: LABELS,
+      max: 512,
+      help: t('engines.selectorHelp'),
+    },
+    {
+      name: 'tolerations',
+      label: t('engines.tolerations'),
+      ltr: true,
+      pattern: TAINTS,
+      max: 512,
+      help: t('engines.tolerationsHelp'),
+    },
     { name: 'machines', label: t('engines.machines'), kind: 'number', min: 1, max: 1000 },
     { name: 'longest_seconds', label: t('engines.longest'), kind: 'number', min: 60, max: 31_622_400 },
     { name: 'worker', label: t('engines.worker'), ltr: true, pattern: PATH },
     { name: 'worker_config', label: t('engines.config'), ltr: true, pattern: PATH },
     { name: 'folder', label: t('engines.folder'), ltr: true, pattern: PATH },
   );
-  const words = ['account', 'credential', 'authority', 'place', 'worker', 'worker_config', 'folder'] as const;
+  const words = [
+    'account',
+    'credential',
+    'authority',
+    'place',
+    'image',
+    'node_selector',
+    'tolerations',
+    'worker',
+    'worker_config',
+    'folder',
+  ] as const;
   return (
     <FormButton
       label={t('engines.add')}
@@ -64,6 +103,7 @@ function Add() {
       size="medium"
       fields={fields}
       initial={{
+        kind: 'slurm',
         zone: zones.data.data[0]?.code ?? '',
         machines: '8',
         longest_seconds: '86400',
@@ -75,7 +115,7 @@ function Add() {
       onSubmit={async (v) => {
         await change('POST', ENGINES, {
           name: v.name,
-          kind: 'slurm',
+          kind: v.kind,
           zone: v.zone,
           address: v.address,
           ...Object.fromEntries(words.flatMap((w) => (v[w] ? [[w, v[w]]] : []))),
@@ -158,6 +198,7 @@ export function Engines() {
               </To>
             ),
           },
+          { name: 'kind', label: t('col.kind'), cell: (g) => <Code>{g.kind}</Code> },
           { name: 'health', label: t('col.state'), cell: (g) => <State value={stateOf(g)} /> },
           { name: 'health_says', label: t('engines.says'), cell: (g) => <Says text={g.health_says} /> },
           { name: 'runs', label: t('engines.runs'), cell: (g) => number(g.runs) },

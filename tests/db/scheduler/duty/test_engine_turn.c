@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_engine_turn.c - one look at an engine that is not there, and what a credential's file must be. Turns with a real one are
- * tests/engines'. */
+/* test_engine_turn.c - one look at an engine that is not there. Turns with real ones are tests/engines'. */
 #include "tests/db/scheduler/engines/engine_kit.h"
 #include "scheduler/duty/engine_turn.h"
-
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 FIXTURE_GROUP(NOTHING_MORE, NOTHING_MORE)
 
@@ -39,43 +34,10 @@ static void one_that_is_away_changes_nothing_but_what_its_jobs_say(void **state)
     assert_int_equal(fixture_count(&f, "SELECT count(*) FROM join_token"), 0);
 }
 
-static void a_credential_is_a_file_that_nobody_else_may_read(void **state)
-{
-    (void)state;
-    char folder[] = "/tmp/falaj-engines-XXXXXX", path[64];
-    struct err why;
-    struct str token;
-    struct arena *a = arena_new(1 << 20);
-    assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/x", folder);
-    OK(config_set(f.config, "scheduler.engines_dir", folder, e));
-    assert_int_equal(engine_credential(f.config, a, STR("x"), &token, &why), ERR_IO);
-    FILE *file = fopen(path, "w");
-    fputs("abc.def\n", file);
-    fclose(file);
-    chmod(path, 0640);
-    assert_int_equal(engine_credential(f.config, a, STR("x"), &token, &why), ERR_IO);
-    assert_non_null(strstr(why.msg, "0600"));
-    chmod(path, 0600);
-    OK(engine_credential(f.config, a, STR("x"), &token, e));
-    assert_true(str_eq_c(token, "abc.def"));
-    file = fopen(path, "w");
-    fputs("abc\r\nX-Other: 1\n", file);
-    fclose(file);
-    assert_int_equal(engine_credential(f.config, a, STR("x"), &token, &why), ERR_IO);
-    unlink(path);
-    assert_int_equal(symlink("/etc/hostname", path), 0);
-    assert_int_equal(engine_credential(f.config, a, STR("x"), &token, &why), ERR_IO);
-    unlink(path);
-    rmdir(folder);
-    arena_free(a);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_that_is_away_changes_nothing_but_what_its_jobs_say),
-        cmocka_unit_test(a_credential_is_a_file_that_nobody_else_may_read),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

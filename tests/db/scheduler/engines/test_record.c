@@ -27,7 +27,11 @@ static void what_cannot_be_is_refused_with_its_place(void **state)
     in.member = value;                                          \
     assert_int_equal(try_add(&in, &why), code);                 \
     assert_string_equal(why.field, where)
-    REFUSED(kind, STR("kubernetes"), ERR_INVALID, "/kind");
+    REFUSED(kind, STR("nomad"), ERR_INVALID, "/kind");
+    REFUSED(kind, STR("kubernetes"), ERR_INVALID, "/image");
+    REFUSED(image, STR("x"), ERR_INVALID, "/image");
+    REFUSED(node_selector, STR("a=b"), ERR_INVALID, "/node_selector");
+    REFUSED(tolerations, STR("a:NoSchedule"), ERR_INVALID, "/tolerations");
     REFUSED(pool, STR("default"), ERR_INVALID, "/pool");
     REFUSED(zone, STR("zz-none-1"), ERR_NOT_FOUND, "/zone");
     REFUSED(address, STR("https://x"), ERR_INVALID, "/credential");
