@@ -53,6 +53,28 @@ enum errc gate_told(struct work *w, struct db_ask *ask, struct err *e)
     return rc;
 }
 
+enum errc gate_fingerprint(struct work *w, struct str *ret, struct err *e)
+{
+    uint8_t *raw = arena_alloc(w->arena, FINGERPRINT_BYTES);
+    memset(raw, 0, FINGERPRINT_BYTES);
+    *ret = str_n((const char *)raw, FINGERPRINT_BYTES);
+    if (!flight_of(w)->pipeline->gate)
+        return ERR_OK;
+    enum errc rc = node_gate_fingerprint(call_of(w)->request->peer_fingerprint, raw, e);
+    if (rc != ERR_OK)
+        count(rc);
+    return rc;
+}
+
+enum errc gate_judge(struct work *w, const struct gate_facts *g, struct err *e)
+{
+    if (!flight_of(w)->pipeline->gate)
+        return ERR_OK;
+    enum errc rc = node_gate_judge(g, call_of(w)->request->peer_is_registered, e);
+    count(rc);
+    return rc;
+}
+
 enum errc gate_pass(struct call *c, struct uuid *ret_node, struct err *e)
 {
     const struct http_request *r = c->request;

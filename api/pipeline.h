@@ -26,6 +26,11 @@ struct db_ask;
 enum errc gate_ask(struct work *w, struct db_ask **ret, struct err *e) MUST_CHECK;
 enum errc gate_told(struct work *w, struct db_ask *ask, struct err *e) MUST_CHECK;
 
+/* The same for who reads the register beside other things (lease_call.h). fingerprint: zeros where nobody is asked. */
+struct gate_facts;
+enum errc gate_fingerprint(struct work *w, struct str *ret, struct err *e) MUST_CHECK;
+enum errc gate_judge(struct work *w, const struct gate_facts *g, struct err *e) MUST_CHECK;
+
 struct pipeline_opts {
     const struct app *app;
     struct authn *authn;

@@ -32,6 +32,7 @@
 #include "scheduler/engine/enrol.h"
 #include "scheduler/engine/join_token.h"
 #include "scheduler/engine/lease.h"
+#include "scheduler/engine/lease_call.h"
 #include "scheduler/engine/node.h"
 #include "scheduler/engine/node_state.h"
 #include "scheduler/engine/reservation.h"
@@ -190,8 +191,8 @@ const struct stmt *const *const api_stmts[] = {
     NULL
 };
 const struct stmt *const *const api_node_stmts[] = {
-    residency_stmts, lease_stmts, lease_member_stmts, lease_back_stmts, lease_end_stmts, job_apply_stmts, node_worker_stmts,
-    enrol_node_stmts, registry_node_stmts,
+    residency_stmts, lease_stmts, lease_call_stmts, lease_member_stmts, lease_back_stmts, lease_end_stmts, job_apply_stmts,
+    node_worker_stmts, enrol_node_stmts, registry_node_stmts,
         secret_node_stmts, environment_node_stmts, environment_lease_stmts, inside_node_stmts,
     audit_event_stmts, NULL
 };

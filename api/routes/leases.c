@@ -5,6 +5,7 @@
 #include "core/table/config.h"
 #include "core/table/metrics.h"
 #include "scheduler/engine/lease.h"
+#include "scheduler/engine/lease_call.h"
 #include "scheduler/engine/node.h"
 #include "scheduler/jobs/inside.h"
 
@@ -27,30 +28,48 @@ static struct uuid newest_of(const struct lease_next_out *o, struct uuid after)
     return o->leases.n ? g[o->leases.n - 1].attempt_id : after;
 }
 
+/* What the first wait said is there besides new leases is asked for in one more. */
+static enum errc hear(struct work *w, const struct lease_next_in *i, const struct lease_call_facts *f, struct lease_offer *o,
+                      const struct node *n, struct lease_next_out *ret, bool *ret_left, struct err *e)
+{
+    struct db_ask *notices = NULL, *sessions = NULL;
+    if (f->has_notices || f->is_member)
+        notices = lease_notices_ask(w, i->node_id, i->told);
+    if (f->has_sessions)
+        sessions = inside_notices_ask(w, i->node_id);
+    o->is_all = f->has_late || f->is_member;
+    if (!uuid_is_nil(i->after))
+        TRY(lease_offer_told(w, n, o, &ret->leases, ret_left, e));
+    else                                                    /* an agent of an earlier release */
+        TRY(lease_take(w, n, i->free_slots, i->max, o->lease_ms, &ret->leases, e));
+    if (notices)
+        TRY(lease_notices_told(w, notices, &ret->notices, e));
+    return sessions ? inside_notices_told(w, sessions, &ret->sessions, e) : ERR_OK;
+}
+
 static enum errc next(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct lease_next_in *i = in;
     struct lease_next_out *ret = out;
     const int64_t wait_ms = i->wait_ms < WAIT_MAX_MS ? i->wait_ms : WAIT_MAX_MS, lease_ms = w->app->config->scheduler_lease_ms;
-    struct node n = { .node_id = i->node_id };
-    struct node_call beat = { i->node_id, i->boot_id, w->principal->name, NULL };
-    struct db_ask *gate, *notices, *sessions;
+    const struct node n = { .node_id = i->node_id };
+    struct lease_call c = { .node_id = i->node_id, .boot_id = i->boot_id, .after = i->after, .identity = w->principal->name,
+                            .told = i->told, .lease_ms = lease_ms };
+    struct lease_offer o = { .after = i->after, .free_slots = i->free_slots, .max = i->max, .lease_ms = lease_ms };
+    struct lease_call_facts f;
     if (wait_ms && !w->deadline_mono_us && call_is_seen(w, i->node_id, i->after))
         return call_park(w, i->node_id, wait_ms);
-    TRY(gate_ask(w, &gate, e));
-    node_beat_ask(w, &beat);
-    notices = lease_notices_ask(w, i->node_id, i->told);
-    sessions = inside_notices_ask(w, i->node_id);
-    bool is_old = uuid_is_nil(i->after), left = is_old;     /* an agent of an earlier release */
-    if (!is_old)
-        TRY(lease_offer(w, &n, i->after, i->free_slots, i->max, lease_ms, &ret->leases, &left, e));
-    TRY(gate_told(w, gate, e));
-    TRY(node_beat_told(w, &beat, &n, e));
-    if (is_old)
-        TRY(lease_take(w, &n, i->free_slots, i->max, lease_ms, &ret->leases, e));
+    TRY(gate_fingerprint(w, &c.fingerprint, e));
+    struct db_ask *facts = lease_call_ask(w, &c);
+    const bool is_old = uuid_is_nil(i->after);
+    bool left = is_old;
+    if (!is_old && i->max > 0)
+        o.ask = lease_offer_ask(w, i->node_id, i->after, i->max);
+    TRY(lease_call_told(w, facts, &f, e));
+    TRY(gate_judge(w, &f.gate, e));
+    TRY(lease_call_admit(w, &c, &f, e));
+    TRY(hear(w, i, &f, &o, &n, ret, &left, e));
     bool is_over = w->deadline_mono_us && clock_mono_us(w->app->clock) >= w->deadline_mono_us;
-    TRY(lease_notices_told(w, notices, &ret->notices, e));
-    TRY(inside_notices_told(w, sessions, &ret->sessions, e));
     if (!ret->sessions.n)
         db_only_read(w->tx);        /* unless it was noted that the machine lives, or a lease was renewed */
     if (!left && !ret->notices.n)

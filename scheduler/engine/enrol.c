@@ -11,9 +11,9 @@
 struct taken { struct str state; bool is_live; };
 SCHEMA_OF(taken, "Who has a name", FIELD(taken, state, 0, .doc = "State of the machine; empty: none"),
     FIELD(taken, is_live, 0, .doc = "A certificate for it holds"));
-struct gate { struct uuid node_id; struct str state; bool is_known, is_current; };
-SCHEMA_OF(gate, "What the register says of a caller", FIELD(gate, node_id, 0, .doc = "Machine"), FIELD(gate, state, 0, .doc = "Its state"),
-    FIELD(gate, is_known, 0, .doc = "Its certificate stands in the register"), FIELD(gate, is_current, 0, .doc = "And has not ended"));
+SCHEMA_OF(gate_facts, "What the register says of a caller", FIELD(gate_facts, node_id, 0, .doc = "Machine"),
+    FIELD(gate_facts, state, 0, .doc = "Its state"), FIELD(gate_facts, is_known, 0, .doc = "Its certificate stands in the register"),
+    FIELD(gate_facts, is_current, 0, .doc = "And has not ended"));
 
 static const struct stmt enrol_lock = { .name = "enrol_lock", .params = "s", .card = CARD_NONE, .sql =
     "SELECT FROM pg_advisory_xact_lock(hashtextextended($1, 0))" };
@@ -33,11 +33,9 @@ SCHEMA_OF(other_key, "Whose key", FIELD(other_key, is_other, 0, .doc = "Live cer
 static const struct stmt enrol_other_key = { .name = "enrol_other_key", .params = "sy", .row = &other_key_schema, .card =
     CARD_ONE, .sql =
     "SELECT EXISTS (SELECT FROM node_cert WHERE identity = $1 AND ends_at > clock_timestamp() AND key_sha <> $2) AS is_other" };
-static const struct stmt enrol_gate = { .name = "enrol_gate", .params = "sy", .row = &gate_schema, .card = CARD_ONE, .sql =
-    "SELECT n.node_id, coalesce(n.state, '') AS state, c.identity IS NOT NULL AS is_known,\n"
-    "       coalesce(c.ends_at > clock_timestamp(), false) AS is_current\n"
-    "  FROM (SELECT $1::text AS identity, $2::bytea AS fingerprint) i LEFT JOIN node n ON n.identity = i.identity\n"
-    "  LEFT JOIN node_cert c ON c.fingerprint = i.fingerprint AND c.identity = i.identity" };
+static const struct stmt enrol_gate = { .name = "enrol_gate", .params = "sy", .row = &gate_facts_schema, .card = CARD_ONE, .sql =
+    "SELECT " GATE_SAYS "\n"
+    "  FROM " GATE_FROM };
 
 const struct stmt *const enrol_stmts[] = { &enrol_lock, &enrol_taken, &enrol_end, &enrol_insert, NULL };
 const struct stmt *const enrol_node_stmts[] = { &enrol_lock, &enrol_end, &enrol_prune, &enrol_insert, &enrol_gate, &enrol_taken,
@@ -143,7 +141,7 @@ enum errc node_lease_sign(struct work *w, struct str identity, struct str zone, 
     return sign(w, zone, pool, name, str_c(hex), csr_pem, ret, e);
 }
 
-static enum errc judge(const struct gate *g, bool is_registered, struct err *e)
+enum errc node_gate_judge(const struct gate_facts *g, bool is_registered, struct err *e)
 {
     if (str_eq_c(g->state, "QUARANTINED"))
         return FAIL(e, FORBIDDEN, "This machine is in quarantine");
@@ -154,22 +152,26 @@ static enum errc judge(const struct gate *g, bool is_registered, struct err *e)
     return ERR_OK;
 }
 
+enum errc node_gate_fingerprint(struct str hex, uint8_t ret[FINGERPRINT_BYTES], struct err *e)
+{
+    return hex_decode(hex, ret, FINGERPRINT_BYTES) ? ERR_OK : FAIL(e, UNAUTHENTICATED, "Workers need a client certificate of their zone");
+}
+
 enum errc node_gate_ask(struct db_tx *tx, struct str identity, struct str fingerprint, struct db_ask **ret, struct err *e)
 {
-    uint8_t raw[32] = { 0 };
-    if (!hex_decode(fingerprint, raw, sizeof raw))
-        return FAIL(e, UNAUTHENTICATED, "Workers need a client certificate of their zone");
+    uint8_t raw[FINGERPRINT_BYTES] = { 0 };
+    TRY(node_gate_fingerprint(fingerprint, raw, e));
     *ret = db_ask(tx, &enrol_gate, ARGS(A_STR(identity), A_BYTES(raw, sizeof raw)));
     return ERR_OK;
 }
 
 enum errc node_gate_told(struct db_tx *tx, struct db_ask *ask, bool is_registered, struct uuid *ret_node, struct err *e)
 {
-    struct gate g = { 0 };
+    struct gate_facts g = { 0 };
     bool found;                         /* the statement begins with a row of its own */
     TRY(db_told_maybe(tx, ask, &g, &found, e));
     *ret_node = g.node_id;
-    return judge(&g, is_registered, e);
+    return node_gate_judge(&g, is_registered, e);
 }
 
 enum errc node_gate(struct db_tx *tx, struct str identity, struct str fingerprint, bool is_registered, struct uuid *ret_node,

@@ -42,6 +42,24 @@ enum errc node_renew(struct work *w, struct str identity, struct str csr_pem, st
 enum errc node_lease_sign(struct work *w, struct str identity, struct str zone, struct uuid attempt_id, struct str csr_pem,
                           struct node_credential *ret, struct err *e) MUST_CHECK;
 
+/* What the register says of who calls. As columns of a statement whose $1 is the identity and $2 the fingerprint. */
+struct gate_facts {
+    struct uuid node_id;                /* nil before it has registered */
+    struct str state;                   /* empty likewise */
+    bool is_known, is_current;          /* its certificate stands in the register, and has not ended */
+};
+#define GATE_SAYS                                                                                                            \
+    "n.node_id, coalesce(n.state, '') AS state, c.identity IS NOT NULL AS is_known,\n"                                      \
+    "       coalesce(c.ends_at > clock_timestamp(), false) AS is_current"
+#define GATE_FROM                                                                                                            \
+    "(SELECT $1::text AS identity, $2::bytea AS fingerprint) i LEFT JOIN node n ON n.identity = i.identity\n"               \
+    "  LEFT JOIN node_cert c ON c.fingerprint = i.fingerprint AND c.identity = i.identity"
+/* May it call at all? FORBIDDEN says why not. */
+enum errc node_gate_judge(const struct gate_facts *g, bool is_registered, struct err *e) MUST_CHECK;
+/* The bytes of a fingerprint in hex. UNAUTHENTICATED: there is no certificate. */
+enum { FINGERPRINT_BYTES = 32 };
+enum errc node_gate_fingerprint(struct str hex, uint8_t ret[FINGERPRINT_BYTES], struct err *e) MUST_CHECK;
+
 /* Before anything else a machine may do. is_registered: its authority's certificates all
  * stand in node_cert (core/http/mtls.h). *ret_node: nil before it has registered. */
 enum errc node_gate(struct db_tx *tx, struct str identity, struct str fingerprint, bool is_registered, struct uuid *ret_node,

@@ -120,9 +120,7 @@ enum errc lease_take(struct work *w, const struct node *node, int64_t free_slots
     return ERR_OK;
 }
 
-/* Less than this of its life left: it is renewed before it is given, so that the machine, which gives up after two thirds of a
- * lease without an answer, gives up before its lease has run out. */
-static int64_t late_of(int64_t lease_ms)
+int64_t lease_late_ms(int64_t lease_ms)
 {
     return lease_ms * 3 / 4;
 }
@@ -136,28 +134,40 @@ static bool has_waited(const struct lease_grant *g, size_t all, size_t n, int64_
     return has;
 }
 
-enum errc lease_offer(struct work *w, const struct node *node, struct uuid after, int64_t free_slots, int64_t max,
-                      int64_t lease_ms, struct slice *ret, bool *ret_left, struct err *e)
+struct db_ask *lease_offer_ask(struct work *w, struct uuid node_id, struct uuid after, int64_t max)
+{
+    return lease_repo_newer(w->tx, node_id, after, max);
+}
+
+enum errc lease_offer_told(struct work *w, const struct node *node, const struct lease_offer *o, struct slice *ret,
+                           bool *ret_left, struct err *e)
 {
     struct slice rows = { 0 };
     *ret = rows;
     *ret_left = false;
-    if (max <= 0)
+    if (o->max <= 0)
         return ERR_OK;
-    TRY(lease_repo_waiting(w->tx, node->node_id, after, max, late_of(lease_ms), &rows, e));
+    TRY(o->is_all ? lease_repo_waiting(w->tx, node->node_id, o->after, o->max, lease_late_ms(o->lease_ms), &rows, e)
+                  : db_told_many(w->tx, o->ask, &rows, (size_t)o->max, e));
     struct lease_grant *g = rows.items;
-    size_t n = fitting(g, rows.n, free_slots);
-    *ret_left = rows.n > n || (int64_t)rows.n == max;
+    size_t n = fitting(g, rows.n, o->free_slots);
+    *ret_left = rows.n > n || (int64_t)rows.n == o->max;
     for (size_t i = 0; i < rows.n && n; i++)
-        if (!g[i].rank && g[i].lease_ms < late_of(lease_ms)) {
-            TRY(lease_take(w, node, free_slots, max, lease_ms, ret, e));
+        if (!g[i].rank && g[i].lease_ms < lease_late_ms(o->lease_ms)) {
+            TRY(lease_take(w, node, o->free_slots, o->max, o->lease_ms, ret, e));
             *ret_left = ret->n > 0;
             return ERR_OK;
         }
     *ret = (struct slice){ g, n };
-    if (has_waited(g, rows.n, n, lease_ms))
-        TRY(lease_back(w, node, n && uuid_cmp(g[n - 1].attempt_id, after) > 0 ? g[n - 1].attempt_id : after, e));
+    if (has_waited(g, rows.n, n, o->lease_ms))
+        TRY(lease_back(w, node, n && uuid_cmp(g[n - 1].attempt_id, o->after) > 0 ? g[n - 1].attempt_id : o->after, e));
     return n ? take_inputs(w, g, n, e) : ERR_OK;
+}
+
+enum errc lease_offer(struct work *w, const struct node *node, struct uuid after, int64_t free_slots, int64_t max,
+                      int64_t lease_ms, struct slice *ret, bool *ret_left, struct err *e)
+{
+    return lease_offer_told(w, node, &(struct lease_offer){ after, free_slots, max, lease_ms, NULL, true }, ret, ret_left, e);
 }
 
 struct db_ask *lease_notices_ask(struct work *w, struct uuid node_id, struct slice told)

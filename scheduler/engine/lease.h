@@ -25,6 +25,23 @@ struct node;
 /* *ret_left: more may wait for the node than was given, for there were max, or some did not fit into free_slots. */
 enum errc lease_offer(struct work *w, const struct node *node, struct uuid after, int64_t free_slots, int64_t max,
                       int64_t lease_ms, struct slice *ret, bool *ret_left, struct err *e) MUST_CHECK;
+/* The same in two steps, between which other reads may be asked (db_ask). Asked for are those greater than `after` alone; with
+ * is_all, where leases wait late or parts of attempts on several machines may (lease_call.h), all are asked for once more. */
+struct db_ask *lease_offer_ask(struct work *w, struct uuid node_id, struct uuid after, int64_t max);
+struct lease_offer {
+    struct uuid after;
+    int64_t free_slots, max, lease_ms;
+    struct db_ask *ask;                 /* NULL with is_all */
+    bool is_all;
+};
+enum errc lease_offer_told(struct work *w, const struct node *node, const struct lease_offer *o, struct slice *ret,
+                           bool *ret_left, struct err *e) MUST_CHECK;
+/* Less than this of its life left: it is renewed before it is given, so that the machine, which gives up after two thirds of a
+ * lease without an answer, gives up before its lease has run out. */
+int64_t lease_late_ms(int64_t lease_ms);
+/* Conditions: a lease ends within so many ms; attempt a has something to hear that is not among those told. */
+#define LEASE_IS_LATE(a, ms) a ".lease_until < clock_timestamp() + " ms " * interval '1 millisecond'"
+#define LEASE_IS_TOLD(told) "a.live AND (a.cancel_asked OR a.evict_until IS NOT NULL) AND a.attempt_id <> ALL (" told ")"
 /* Up to max attempts that wait for this node and fit into free_slots: ADMITTED -> STARTING. */
 enum errc lease_take(struct work *w, const struct node *node, int64_t free_slots, int64_t max, int64_t lease_ms, struct slice *ret,
                      struct err *e) MUST_CHECK;

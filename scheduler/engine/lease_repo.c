@@ -42,17 +42,22 @@ SCHEMA_OF(output_row, "A complete output",
     "  FROM attempt_member m JOIN attempt a ON a.tenant_id = m.tenant_id AND a.attempt_id = m.attempt_id\n"                  \
     "       JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id JOIN node n ON n.node_id = m.node_id\n"          \
     " WHERE m.node_id = $1 AND m.live AND m.rank > 0 AND m.state = 'LEASED' AND NOT j.cancel_requested\n"                    \
-    "   AND (m.attempt_id > $2 OR m.lease_until < clock_timestamp() + $4 * interval '1 millisecond')\n"
+    "   AND (m.attempt_id > $2 OR " LEASE_IS_LATE("m", "$4") ")\n"
 static const struct stmt lease_takeable = { .name = "lease_takeable", .params = "ui", .row = &lease_grant_schema, .card = CARD_MANY, .sql =
     GRANTS " WHERE a.node_id = $1 AND " WAITS "\n"
     " ORDER BY a.attempt_id LIMIT $2 FOR NO KEY UPDATE OF a, j SKIP LOCKED" };
-/* Written by nobody: the commit of the plan is what hands them out. The index attempt_live gives those after $2 and no others. */
+/* Written by nobody: the commit of the plan is what hands them out. The index attempt_live gives those after $2 and no others,
+ * and in their order. */
+static const struct stmt lease_newer = { .name = "lease_newer", .params = "uui", .row = &lease_grant_schema,
+                                         .card = CARD_MANY, .sql =
+    GRANTS " WHERE a.node_id = $1 AND a.attempt_id > $2 AND " WAITS "\n"
+    " ORDER BY a.attempt_id LIMIT $3" };
 static const struct stmt lease_waiting = { .name = "lease_waiting", .params = "uuii", .row = &lease_grant_schema,
                                            .card = CARD_MANY, .sql =
     GRANTS " WHERE a.node_id = $1 AND a.attempt_id > $2 AND " WAITS "\n"
     "UNION ALL\n"
     GRANTS " WHERE a.node_id = $1 AND a.attempt_id <= $2 AND " WAITS "\n"
-    "   AND a.lease_until < clock_timestamp() + $4 * interval '1 millisecond'\n"
+    "   AND " LEASE_IS_LATE("a", "$4") "\n"
     "UNION ALL\n" MEMBER_GRANTS
     " ORDER BY attempt_id LIMIT $3" };
 
@@ -72,7 +77,7 @@ static const struct stmt lease_inputs = { .name = "lease_inputs", .params = "UUi
     "  JOIN object b ON b.tenant_id = i.tenant_id AND b.object_id = o.object_id\n"
     " WHERE b.state = 'COMMITTED' ORDER BY o.place, o.name LIMIT $3" };
 
-#define IS_TOLD "a.live AND (a.cancel_asked OR a.evict_until IS NOT NULL) AND a.attempt_id <> ALL ($2)"
+#define IS_TOLD LEASE_IS_TOLD("$2")
 /* Nearly always the index attempt_notice has none of the machine, and it is no member of anything. */
 static const struct stmt lease_notices_stmt = { .name = "lease_notices", .params = "uUi", .row = &lease_notice_schema,
                                                 .card = CARD_MANY, .sql =
@@ -162,8 +167,8 @@ static const struct stmt lease_had_stmt = { .name = "lease_had", .params = "uus"
     " WHERE n.identity = $3 AND n.state IN ('READY', 'DRAINING') AND (a.node_id = n.node_id OR m.rank IS NOT NULL)\n"
     " ORDER BY a.fence DESC LIMIT 1" };
 
-const struct stmt *const lease_stmts[] = { &lease_takeable, &lease_waiting, &lease_take_many, &lease_inputs, &lease_hold,
-                                           &lease_renew_many, &lease_start_many,
+const struct stmt *const lease_stmts[] = { &lease_takeable, &lease_newer, &lease_waiting, &lease_take_many, &lease_inputs,
+                                           &lease_hold, &lease_renew_many, &lease_start_many,
                                            &lease_outputs, &lease_commit_outputs, &lease_log_many, &lease_metric_many, &lease_check_stmt,
                                            &lease_notices_stmt, &lease_had_stmt, NULL };
 
@@ -172,6 +177,11 @@ enum { INPUTS_MAX = 8192 };
 enum errc lease_repo_takeable(struct db_tx *tx, struct uuid node_id, int64_t max, struct slice *ret, struct err *e)
 {
     return db_many(tx, &lease_takeable, ARGS(A_UUID(node_id), A_I64(max)), ret, (size_t)max, e);
+}
+
+struct db_ask *lease_repo_newer(struct db_tx *tx, struct uuid node_id, struct uuid after, int64_t max)
+{
+    return db_ask(tx, &lease_newer, ARGS(A_UUID(node_id), A_UUID(after), A_I64(max)));
 }
 
 enum errc lease_repo_waiting(struct db_tx *tx, struct uuid node_id, struct uuid after, int64_t max, int64_t late_ms,

@@ -55,6 +55,8 @@ struct output_row {
 };
 
 enum errc lease_repo_takeable(struct db_tx *tx, struct uuid node_id, int64_t max, struct slice *ret, struct err *e) MUST_CHECK;
+/* Only reads: what waits for this node and is greater than `after`; for members of attempts on several machines nothing. */
+struct db_ask *lease_repo_newer(struct db_tx *tx, struct uuid node_id, struct uuid after, int64_t max) MUST_CHECK;
 /* Only reads: what waits for this node and is greater than `after`, or is not fresh any more: its lease ends within late_ms. */
 enum errc lease_repo_waiting(struct db_tx *tx, struct uuid node_id, struct uuid after, int64_t max, int64_t late_ms,
                              struct slice *ret, struct err *e) MUST_CHECK;

@@ -90,11 +90,16 @@ enum errc node_beat(struct work *w, struct uuid node_id, struct uuid boot_id, st
     return node_beat_told(w, &c, ret, e);
 }
 
+enum errc node_not_registered(struct err *e)
+{
+    return FAIL(e, STALE, "This run of the agent is not registered; register again");
+}
+
 enum errc node_beat_told(struct work *w, const struct node_call *c, struct node *ret, struct err *e)
 {
     bool found;
     TRY(node_repo_beat_told(w->tx, c, ret, &found, e));
-    return found ? ERR_OK : FAIL(e, STALE, "This run of the agent is not registered; register again");
+    return found ? ERR_OK : node_not_registered(e);
 }
 
 enum errc node_get(struct work *w, struct uuid node_id, struct node *ret, struct err *e)

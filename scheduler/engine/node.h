@@ -46,6 +46,8 @@ struct node_call {
     struct str identity;
     struct db_ask *ask;             /* node_beat_ask writes it */
 };
+/* What who is not the registered run is told: STALE. */
+enum errc node_not_registered(struct err *e) MUST_CHECK;
 void node_beat_ask(struct work *w, struct node_call *c);
 enum errc node_beat_told(struct work *w, const struct node_call *c, struct node *ret, struct err *e) MUST_CHECK;
 enum errc node_get(struct work *w, struct uuid node_id, struct node *ret, struct err *e) MUST_CHECK;

@@ -93,7 +93,7 @@ static const struct stmt node_live = { .name = "node_live", .params = "ui", .row
 /* Reads alone, so that who only asks for work waits for no commit; what is to be noted is written by the next. */
 static const struct stmt node_heard_stmt = { .name = "node_heard", .params = "uus", .row = &node_schema, .card = CARD_MAYBE,
     .sql =
-    "SELECT " NODE_COLUMNS ", last_seen_at < clock_timestamp() - interval '1 second' OR state = 'LOST' AS is_due\n"
+    "SELECT " NODE_COLUMNS ", " NODE_IS_DUE("") " AS is_due\n"
     "  FROM node WHERE node_id = $1 AND boot_id = $2 AND identity = $3" };
 static const struct stmt node_beat_stmt = { .name = "node_beat", .params = "uus", .card = CARD_NONE, .sql =
     "UPDATE node SET last_seen_at = clock_timestamp(), state = " HEARD("") "\n"
@@ -160,11 +160,16 @@ struct db_ask *node_repo_beat_ask(struct db_tx *tx, const struct node_call *c)
     return db_ask(tx, &node_heard_stmt, ARGS(A_UUID(c->node_id), A_UUID(c->boot_id), A_STR(c->identity)));
 }
 
+void node_repo_beat(struct db_tx *tx, const struct node_call *c)
+{
+    db_queue(tx, &node_beat_stmt, ARGS(A_UUID(c->node_id), A_UUID(c->boot_id), A_STR(c->identity)), false);
+}
+
 enum errc node_repo_beat_told(struct db_tx *tx, const struct node_call *c, struct node *ret, bool *found, struct err *e)
 {
     TRY(db_told_maybe(tx, c->ask, ret, found, e));
     if (*found && ret->is_due)
-        db_queue(tx, &node_beat_stmt, ARGS(A_UUID(c->node_id), A_UUID(c->boot_id), A_STR(c->identity)), false);
+        node_repo_beat(tx, c);
     return ERR_OK;
 }
 

@@ -16,6 +16,9 @@ struct node_run {
 enum errc node_repo_boot(struct db_tx *tx, struct str identity, int64_t silence_ms, struct node_run *ret, bool *found, struct err *e) MUST_CHECK;
 /* The machine, and that it is heard of is noted once a second. */
 struct db_ask *node_repo_beat_ask(struct db_tx *tx, const struct node_call *c);
+/* Queued: it is heard of now. As a condition of a row: it is not noted that it was, within the last second. */
+void node_repo_beat(struct db_tx *tx, const struct node_call *c);
+#define NODE_IS_DUE(n) n "last_seen_at < clock_timestamp() - interval '1 second' OR " n "state = 'LOST'"
 enum errc node_repo_beat_told(struct db_tx *tx, const struct node_call *c, struct node *ret, bool *found,
                               struct err *e) MUST_CHECK;
 enum errc node_repo_set_flavor(struct db_tx *tx, struct uuid node_id, struct str flavor, bool *done, struct err *e) MUST_CHECK;

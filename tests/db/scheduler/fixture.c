@@ -119,8 +119,8 @@ void fixture_open_wide(struct fixture *f, int connections)
                                                          outlook_stmts, rules_own_stmts, board_stmts,
                                                          node_state_stmts, registry_stmts,
                                                        NULL };
-    static const struct stmt *const *const node_lists[] = { residency_stmts, lease_stmts, lease_member_stmts, lease_back_stmts,
-        lease_end_stmts, job_apply_stmts, node_worker_stmts,
+    static const struct stmt *const *const node_lists[] = { residency_stmts, lease_stmts, lease_call_stmts, lease_member_stmts,
+        lease_back_stmts, lease_end_stmts, job_apply_stmts, node_worker_stmts,
         environment_node_stmts, environment_lease_stmts, inside_node_stmts, audit_event_stmts, NULL };
     static const struct stmt *const *const sched_lists[] = { residency_stmts, audit_event_stmts, snapshot_stmts, machines_stmts,
                                                              waiting_stmts,

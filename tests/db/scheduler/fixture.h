@@ -13,6 +13,7 @@
 #include "core/table/config.h"
 #include "scheduler/jobs/job.h"
 #include "scheduler/engine/lease.h"
+#include "scheduler/engine/lease_call.h"
 #include "scheduler/loop.h"
 #include "scheduler/engine/node.h"
 #include "scheduler/duty/reaper.h"
