@@ -60,7 +60,7 @@ static enum errc find_version(struct work *w, const struct deploy_order *o, stru
 static enum errc submit(struct work *w, const struct deploy_order *o, const struct model_version *v, struct uuid *ret_job,
                         struct err *e)
 {
-    const struct serve_order order = { o->name, v->model_id, v->version, v->object_id, o->slots, o->knobs };
+    const struct serve_order order = { o->name, v->model_id, v->version, v->object_id, v->engine, o->slots, o->knobs };
     struct job_submission s = { .verdict = JOB_STORED };
     struct model m;
     TRY(model_get(w, v->model_id, &m, e));

@@ -73,6 +73,10 @@ static int submit(struct cli *c, const char *model, const char *dataset, int64_t
         buf_add_c(&b, ",\"dims\":");
         spec_words(cli_flag(c, "dims"), &b);
     }
+    if (cli_flag(c, "engine")) {
+        buf_add_c(&b, ",\"engine\":");
+        buf_add_json(&b, str_c(cli_flag(c, "engine")));
+    }
     buf_add_c(&b, "}}");
     int rc = api_do(c, &(struct api_req){ .method = "POST", .path = "/v1/jobs", .body = buf_str(&b) }, &r);
     *ret = str_z(c->arena, jval_str(jval_get(r.json, "job_id")));

@@ -11,7 +11,7 @@ foreach(f agent/agent agent/cards agent/devices agent/energy agent/fetch agent/k
           lease/infer_answer lease/infer_read lease/job_infer lease/job_text lease/text_read
           lease/sandbox lease/spawn
           lease/box lease/box_filter lease/box_try lease/folder lease/run_lines lease/run_secrets lease/run_image lease/run_launch
-          lease/mask lease/programs lease/run_keep
+          lease/mask lease/programs lease/engines lease/run_keep
           lease/run_output lease/run_end lease/run_trace
           lease/work_type lease/isolation lease/accounts lease/run_cert
           lease/run_gang lease/gang_join lease/gang_net lease/run_world lease/image_cache

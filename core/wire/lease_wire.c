@@ -30,6 +30,27 @@ bool check_gpu_model(struct str s, const char **why)
     return ok;
 }
 
+static bool is_words(struct str s)
+{
+    bool ok = s.len > 0 && s.ptr[0] != ' ' && s.ptr[s.len - 1] != ' ';
+    for (size_t i = 0; ok && i < s.len; i++)
+        ok = (s.ptr[i] >= 'a' && s.ptr[i] <= 'z') || (s.ptr[i] >= '0' && s.ptr[i] <= '9') ||
+             (i && (s.ptr[i] == ' ' || s.ptr[i] == '.' || s.ptr[i] == '-' || s.ptr[i] == '+'));
+    return ok;
+}
+
+bool check_engines(struct str s, const char **why)
+{
+    *why = "have names with versions between commas, as onnxruntime 1.30.0, in small letters, at most 255 characters";
+    struct str one, rest = s;
+    bool ok = s.len <= 255, more = s.len > 0;
+    while (ok && more) {
+        more = str_cut(rest, ',', &one, &rest);
+        ok = is_words(one);
+    }
+    return ok;
+}
+
 SCHEMA_EXTERN(node_register, "A machine that comes up",
     FIELD(node_register, name, F_REQ, .min = 1, .max = 128, .doc = "Name, as in its certificate"),
     FIELD(node_register, zone, F_REQ, .max = 31, .check = check_slug, .doc = "Zone, as in its certificate"),
@@ -46,6 +67,8 @@ SCHEMA_EXTERN(node_register, "A machine that comes up",
     FIELD(node_register, gang_programs, F_LATE, .dflt = "false",
           .doc = "It runs parts of programs (jobs of kind run) on several machines"),
     FIELD(node_register, programs, F_LATE, .dflt = "true", .doc = "It starts programs of tenants (jobs of kind run)"),
+    FIELD(node_register, engines, F_LATE, .max = 255, .dflt = "", .check = check_engines, .pattern_doc = ENGINES_PATTERN,
+          .doc = "What computes models outside our operations there: names and versions between commas"),
     FIELD(node_register, backend, 0, .max = 32, .dflt = "", .doc = "Compute backend in use"),
     FIELD(node_register, version, F_REQ, .max = 64, .doc = "Version of the agent"),
     FIELD(node_register, boot_id, F_REQ, .doc = "New for each run of the agent"));

@@ -30,6 +30,9 @@ struct node_device {
 extern const struct schema node_device_schema;
 /* For .check: a model's name, or nothing. */
 bool check_gpu_model(struct str s, const char **why);
+/* For .check: names and versions between commas, or nothing. */
+bool check_engines(struct str s, const char **why);
+#define ENGINES_PATTERN "^([a-z0-9][a-z0-9.+ -]*(,[a-z0-9][a-z0-9.+ -]*)*)?$"
 #define GPU_MODEL_PATTERN "^([A-Za-z0-9][A-Za-z0-9._-]{0,62})?$"
 
 /* POST /v1/nodes/register */
@@ -41,6 +44,8 @@ struct node_register {
     bool programs;                      /* it starts programs of tenants; agents of the release before do not say */
     bool gang_programs;                 /* it runs parts of programs on several machines */
     bool gangs;                         /* it runs parts of jobs on several machines; those of the release before do not */
+    struct str engines;                 /* libraries that compute models outside our operations, between commas, each a name and
+                                         * a version: "onnxruntime 1.30.0"; empty: none, or of the release before */
     struct str backend, version;
     struct uuid boot_id;
 };

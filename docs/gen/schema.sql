@@ -467,6 +467,13 @@ CREATE FUNCTION public.job_edge_refuse() RETURNS trigger
     -- the body: migrations
 ALTER FUNCTION public.job_edge_refuse() OWNER TO falaj_owner;
 
+-- Name: job_engine_put(uuid[], uuid[], text[]); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.job_engine_put(tenants uuid[], jobs uuid[], engines text[]) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.job_engine_put(tenants uuid[], jobs uuid[], engines text[]) OWNER TO falaj_system;
+
 -- Name: job_facets(text, uuid, uuid, text, text); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.job_facets(kind text, project uuid, creator uuid, zone text, pool text) RETURNS text[]
     LANGUAGE sql IMMUTABLE
@@ -619,6 +626,7 @@ END) STORED,
     nodes bigint DEFAULT 1 NOT NULL,
     ready_xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
     nodes_max bigint DEFAULT 1 NOT NULL,
+    engine text DEFAULT ''::text NOT NULL,
     CONSTRAINT job_state_check CHECK (
 CASE
     WHEN (finished_at IS NULL) THEN ((queued = (state = 'PENDING'::text)) AND (state = ANY ('{PENDING,ADMITTED,RUNNING,STARTING,HELD,PREEMPTING,COMPLETING,SUSPENDED}'::text[])))
@@ -655,6 +663,9 @@ COMMENT ON COLUMN public.job.ready_xid IS 'The transaction that stored it; 0: be
 
 -- Name: COLUMN job.nodes_max; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON COLUMN public.job.nodes_max IS 'It takes more where they are free, up to so many; not above nodes: always nodes';
+
+-- Name: COLUMN job.engine; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.job.engine IS 'What computes its model (node.engines, by name); empty: our own operations';
 
 -- Name: job_rows(uuid[], uuid[]); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.job_rows(tenants uuid[], jobs uuid[]) RETURNS SETOF public.job
@@ -740,7 +751,7 @@ CREATE FUNCTION public.login_find(tenant_name text, user_name text) RETURNS TABL
 ALTER FUNCTION public.login_find(tenant_name text, user_name text) OWNER TO falaj_system;
 
 -- Name: machine_kinds(text, bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
-CREATE FUNCTION public.machine_kinds(in_pool text, most bigint) RETURNS TABLE(zone text, pool text, flavor text, gpu_model text, gpu_shared boolean, programs boolean, gangs boolean, gang_programs boolean, build text, kept text, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint, used_slots bigint, used_gpus bigint, used_cpu_milli bigint, used_memory_bytes bigint, held text, machines bigint)
+CREATE FUNCTION public.machine_kinds(in_pool text, most bigint) RETURNS TABLE(zone text, pool text, flavor text, gpu_model text, gpu_shared boolean, programs boolean, gangs boolean, gang_programs boolean, engines text, build text, kept text, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint, used_slots bigint, used_gpus bigint, used_cpu_milli bigint, used_memory_bytes bigint, held text, machines bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     -- the body: migrations
@@ -926,7 +937,7 @@ CREATE FUNCTION public.queue_declared(most bigint) RETURNS TABLE(tenant_id uuid,
 ALTER FUNCTION public.queue_declared(most bigint) OWNER TO falaj_system;
 
 -- Name: queue_jobs(bigint, interval); Type: FUNCTION; Schema: public; Owner: falaj_system
-CREATE FUNCTION public.queue_jobs(most bigint, until interval) RETURNS TABLE(is_live boolean, is_own boolean, tenant_id uuid, job_id uuid, name text, machine uuid, zone text, pool text, kind text, data_class text, queue text, project_id uuid, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint, gpu_milli bigint, gpu_models text, class text, class_value bigint, priority bigint, shape bigint, depth bigint, submitted_at timestamp with time zone, ready_at timestamp with time zone, begun_at timestamp with time zone, devices bigint, stays boolean, max_runtime_s bigint, runs text, zones text, needs text, may_leave boolean, grace_s bigint, min_runtime_s bigint, preempted bigint, saved_at timestamp with time zone, leaves_at timestamp with time zone, leaves_for uuid, nodes bigint, nodes_max bigint)
+CREATE FUNCTION public.queue_jobs(most bigint, until interval) RETURNS TABLE(is_live boolean, is_own boolean, tenant_id uuid, job_id uuid, name text, machine uuid, zone text, pool text, kind text, data_class text, queue text, project_id uuid, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint, gpu_milli bigint, gpu_models text, class text, class_value bigint, priority bigint, shape bigint, depth bigint, submitted_at timestamp with time zone, ready_at timestamp with time zone, begun_at timestamp with time zone, devices bigint, stays boolean, max_runtime_s bigint, runs text, zones text, needs text, may_leave boolean, grace_s bigint, min_runtime_s bigint, preempted bigint, saved_at timestamp with time zone, leaves_at timestamp with time zone, leaves_for uuid, nodes bigint, nodes_max bigint, engine text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     -- the body: migrations
@@ -940,7 +951,7 @@ CREATE FUNCTION public.queue_known(in_name text) RETURNS boolean
 ALTER FUNCTION public.queue_known(in_name text) OWNER TO falaj_system;
 
 -- Name: queue_machines(bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
-CREATE FUNCTION public.queue_machines(most bigint) RETURNS TABLE(machine uuid, is_ready boolean, zone text, pool text, flavor text, gpu_model text, gpu_shared boolean, programs boolean, gangs boolean, gang_programs boolean, build text, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint)
+CREATE FUNCTION public.queue_machines(most bigint) RETURNS TABLE(machine uuid, is_ready boolean, zone text, pool text, flavor text, gpu_model text, gpu_shared boolean, programs boolean, gangs boolean, gang_programs boolean, engines text, build text, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     -- the body: migrations
@@ -1819,6 +1830,7 @@ CREATE TABLE public.node (
     changed_xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
     change_no bigint DEFAULT 1 NOT NULL,
     gang_programs boolean DEFAULT false NOT NULL,
+    engines text DEFAULT ''::text NOT NULL,
     CONSTRAINT node_flavor_check CHECK ((flavor ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
     CONSTRAINT node_reason_check CHECK ((length(reason) <= 512)),
     CONSTRAINT node_slots_check CHECK (((slots >= 0) AND (slots <= 4096))),
@@ -1847,6 +1859,9 @@ COMMENT ON COLUMN public.node.change_no IS 'How often that has changed';
 
 -- Name: COLUMN node.gang_programs; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON COLUMN public.node.gang_programs IS 'Its agent runs parts of programs on several machines';
+
+-- Name: COLUMN node.engines; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.node.engines IS 'What computes models outside our operations there: names and versions between commas';
 
 -- Name: project; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.project (
@@ -5902,7 +5917,7 @@ ALTER TABLE public.job ENABLE ALWAYS TRIGGER job_fixed;
 CREATE TRIGGER job_removed AFTER DELETE ON public.job FOR EACH ROW WHEN (old.queued) EXECUTE FUNCTION public.job_changed();
 
 -- Name: job job_reshape; Type: TRIGGER; Schema: public; Owner: falaj_owner
-CREATE TRIGGER job_reshape AFTER UPDATE OF project_id, queue, kind, data_class, zone, pool, slots, gpus, class, cpu_milli, memory_bytes, gpu_milli, gpu_models, nodes, nodes_max ON public.job FOR EACH ROW EXECUTE FUNCTION public.job_shape_keep();
+CREATE TRIGGER job_reshape AFTER UPDATE OF project_id, queue, kind, data_class, zone, pool, slots, gpus, class, cpu_milli, memory_bytes, gpu_milli, gpu_models, nodes, nodes_max, engine ON public.job FOR EACH ROW EXECUTE FUNCTION public.job_shape_keep();
 ALTER TABLE public.job ENABLE ALWAYS TRIGGER job_reshape;
 
 -- Name: job job_shape; Type: TRIGGER; Schema: public; Owner: falaj_owner
@@ -5910,7 +5925,7 @@ CREATE TRIGGER job_shape BEFORE INSERT ON public.job FOR EACH ROW WHEN ((new.sha
 ALTER TABLE public.job ENABLE ALWAYS TRIGGER job_shape;
 
 -- Name: node node_changed; Type: TRIGGER; Schema: public; Owner: falaj_owner
-CREATE TRIGGER node_changed BEFORE UPDATE ON public.node FOR EACH ROW WHEN ((((((((((((((((old.zone IS DISTINCT FROM new.zone) OR (old.pool IS DISTINCT FROM new.pool)) OR (old.flavor IS DISTINCT FROM new.flavor)) OR (old.slots IS DISTINCT FROM new.slots)) OR (old.gpus IS DISTINCT FROM new.gpus)) OR (old.cpu_milli IS DISTINCT FROM new.cpu_milli)) OR (old.memory_bytes IS DISTINCT FROM new.memory_bytes)) OR (old.gpu_model IS DISTINCT FROM new.gpu_model)) OR (old.gpu_shared IS DISTINCT FROM new.gpu_shared)) OR (old.programs IS DISTINCT FROM new.programs)) OR (old.gangs IS DISTINCT FROM new.gangs)) OR (old.gang_programs IS DISTINCT FROM new.gang_programs)) OR (old.state IS DISTINCT FROM new.state)) OR (old.version IS DISTINCT FROM new.version)) OR (old.backend IS DISTINCT FROM new.backend))) EXECUTE FUNCTION public.node_changed();
+CREATE TRIGGER node_changed BEFORE UPDATE ON public.node FOR EACH ROW WHEN (((((((((((((((((old.zone IS DISTINCT FROM new.zone) OR (old.pool IS DISTINCT FROM new.pool)) OR (old.flavor IS DISTINCT FROM new.flavor)) OR (old.slots IS DISTINCT FROM new.slots)) OR (old.gpus IS DISTINCT FROM new.gpus)) OR (old.cpu_milli IS DISTINCT FROM new.cpu_milli)) OR (old.memory_bytes IS DISTINCT FROM new.memory_bytes)) OR (old.gpu_model IS DISTINCT FROM new.gpu_model)) OR (old.gpu_shared IS DISTINCT FROM new.gpu_shared)) OR (old.programs IS DISTINCT FROM new.programs)) OR (old.gangs IS DISTINCT FROM new.gangs)) OR (old.gang_programs IS DISTINCT FROM new.gang_programs)) OR (old.engines IS DISTINCT FROM new.engines)) OR (old.state IS DISTINCT FROM new.state)) OR (old.version IS DISTINCT FROM new.version)) OR (old.backend IS DISTINCT FROM new.backend))) EXECUTE FUNCTION public.node_changed();
 
 -- Name: node node_removed; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER node_removed AFTER DELETE OR TRUNCATE ON public.node FOR EACH STATEMENT EXECUTE FUNCTION public.residency_changed();
@@ -7708,6 +7723,11 @@ GRANT ALL ON FUNCTION public.job_changed() TO falaj_app;
 -- Name: FUNCTION job_counts(t uuid, below uuid, floor uuid, kind text, project uuid, creator uuid, zone text, pool text, q text, after timestamp with time zone, before timestamp with time zone, last_states text[], cap bigint); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.job_counts(t uuid, below uuid, floor uuid, kind text, project uuid, creator uuid, zone text, pool text, q text, after timestamp with time zone, before timestamp with time zone, last_states text[], cap bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.job_counts(t uuid, below uuid, floor uuid, kind text, project uuid, creator uuid, zone text, pool text, q text, after timestamp with time zone, before timestamp with time zone, last_states text[], cap bigint) TO falaj_app;
+
+-- Name: FUNCTION job_engine_put(tenants uuid[], jobs uuid[], engines text[]); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.job_engine_put(tenants uuid[], jobs uuid[], engines text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.job_engine_put(tenants uuid[], jobs uuid[], engines text[]) TO falaj_app;
+GRANT ALL ON FUNCTION public.job_engine_put(tenants uuid[], jobs uuid[], engines text[]) TO falaj_scheduler;
 
 -- Name: FUNCTION job_find(t uuid, below uuid, floor uuid, is_queued boolean, live text[], ended text[], kind text, project uuid, creator uuid, zone text, pool text, q text, after timestamp with time zone, before timestamp with time zone, most bigint); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.job_find(t uuid, below uuid, floor uuid, is_queued boolean, live text[], ended text[], kind text, project uuid, creator uuid, zone text, pool text, q text, after timestamp with time zone, before timestamp with time zone, most bigint) FROM PUBLIC;

@@ -12,6 +12,9 @@ BEGIN
   IF NEW.nodes_max > NEW.nodes THEN
     number := hashint8extended(number, -NEW.nodes_max);
   END IF;
+  IF NEW.engine <> '' THEN
+    number := hashtextextended(NEW.engine, number);
+  END IF;
   IF TG_OP = 'INSERT' THEN
     NEW.shape := number;
     RETURN NEW;
@@ -21,7 +24,7 @@ BEGIN
 END $$;
 CREATE OR REPLACE TRIGGER job_shape BEFORE INSERT ON job FOR EACH ROW WHEN (NEW.shape = 0) EXECUTE FUNCTION job_shape_keep();
 CREATE OR REPLACE TRIGGER job_reshape AFTER UPDATE OF project_id, queue, kind, data_class, zone, pool, slots, gpus, class,
-  cpu_milli, memory_bytes, gpu_milli, gpu_models, nodes, nodes_max ON job FOR EACH ROW EXECUTE FUNCTION job_shape_keep();
+  cpu_milli, memory_bytes, gpu_milli, gpu_models, nodes, nodes_max, engine ON job FOR EACH ROW EXECUTE FUNCTION job_shape_keep();
 ALTER TABLE job ENABLE ALWAYS TRIGGER job_shape, ENABLE ALWAYS TRIGGER job_reshape;
 UPDATE job SET shape = job_shape(project_id, queue, kind, data_class, zone, pool, slots, gpus, class, cpu_milli, memory_bytes,
                                  gpu_milli, gpu_models) WHERE queued AND shape = 0;

@@ -8,8 +8,8 @@ BEGIN
 END $$;
 CREATE OR REPLACE TRIGGER node_changed BEFORE UPDATE ON node FOR EACH ROW
   WHEN ((OLD.zone, OLD.pool, OLD.flavor, OLD.slots, OLD.gpus, OLD.cpu_milli, OLD.memory_bytes, OLD.gpu_model, OLD.gpu_shared,
-         OLD.programs, OLD.gangs, OLD.gang_programs, OLD.state, OLD.version, OLD.backend)
+         OLD.programs, OLD.gangs, OLD.gang_programs, OLD.engines, OLD.state, OLD.version, OLD.backend)
      IS DISTINCT FROM
         (NEW.zone, NEW.pool, NEW.flavor, NEW.slots, NEW.gpus, NEW.cpu_milli, NEW.memory_bytes, NEW.gpu_model, NEW.gpu_shared,
-         NEW.programs, NEW.gangs, NEW.gang_programs, NEW.state, NEW.version, NEW.backend))
+         NEW.programs, NEW.gangs, NEW.gang_programs, NEW.engines, NEW.state, NEW.version, NEW.backend))
   EXECUTE FUNCTION node_changed();

@@ -17,7 +17,7 @@ RETURNS TABLE (is_live boolean, is_own boolean, tenant_id uuid, job_id uuid, nam
                submitted_at timestamptz, ready_at timestamptz, begun_at timestamptz, devices bigint, stays boolean,
                max_runtime_s bigint, runs text, zones text, needs text, may_leave boolean, grace_s bigint, min_runtime_s bigint,
                preempted bigint, saved_at timestamptz, leaves_at timestamptz, leaves_for uuid, nodes bigint,
-               nodes_max bigint)
+               nodes_max bigint, engine text)
 LANGUAGE plpgsql SECURITY DEFINER STABLE SET search_path = pg_catalog, public, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
@@ -111,7 +111,7 @@ BEGIN
            SELECT max(k.whole_at) FROM checkpoint k WHERE k.tenant_id = ((o.b).j).tenant_id AND k.job_id = ((o.b).j).job_id) END,
          (o.b).evict_until,
          CASE WHEN (o.b).evict_for IN (SELECT m.id FROM m) THEN (o.b).evict_for ELSE queue_alias((o.b).evict_for::text) END,
-         ((o.b).j).nodes, ((o.b).j).nodes_max
+         ((o.b).j).nodes, ((o.b).j).nodes_max, ((o.b).j).engine
     FROM o
     LEFT JOIN n ON n.tenant_id = ((o.b).j).tenant_id AND n.job_id = ((o.b).j).job_id
     LEFT JOIN q ON q.tenant_id = ((o.b).j).tenant_id AND q.job_id = ((o.b).j).job_id

@@ -2,11 +2,11 @@
 -- The machines that a run ahead of the planner places on, and those that only end what they have: never which machine it is.
 CREATE OR REPLACE FUNCTION queue_machines(most bigint)
 RETURNS TABLE (machine uuid, is_ready boolean, zone text, pool text, flavor text, gpu_model text, gpu_shared boolean,
-               programs boolean, gangs boolean, gang_programs boolean, build text, slots bigint,
+               programs boolean, gangs boolean, gang_programs boolean, engines text, build text, slots bigint,
                gpus bigint, cpu_milli bigint, memory_bytes bigint)
 LANGUAGE sql SECURITY DEFINER STABLE SET search_path = pg_catalog, public, pg_temp AS $$
   SELECT queue_alias(n.node_id::text), n.state = 'READY', n.zone, n.pool, n.flavor, n.gpu_model, n.gpu_shared, n.programs,
-         n.gangs, n.gang_programs, n.version || ' ' || n.backend, n.slots, n.gpus, n.cpu_milli, n.memory_bytes
+         n.gangs, n.gang_programs, n.engines, n.version || ' ' || n.backend, n.slots, n.gpus, n.cpu_milli, n.memory_bytes
     FROM node n
    WHERE n.state = 'READY' OR EXISTS (SELECT FROM machine_hold a WHERE a.node_id = n.node_id)
    ORDER BY n.state = 'READY' DESC, n.node_id LIMIT most

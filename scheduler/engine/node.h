@@ -22,6 +22,7 @@ struct node {
     int64_t cpu_milli;
     struct str gpu_model;
     bool gpu_shared, programs, gangs, gang_programs;
+    struct str engines;             /* lease_wire.h */
     struct json devices;
     struct str flavor, backend, version;
     struct uuid boot_id;

@@ -24,6 +24,7 @@ SCHEMA_EXTERN(node, "A worker machine",
     FIELD(node, programs, 0, .doc = "It starts programs of tenants (jobs of kind run)"),
     FIELD(node, gangs, 0, .doc = "It runs parts of jobs on several machines"),
     FIELD(node, gang_programs, 0, .doc = "It runs parts of programs on several machines"),
+    FIELD(node, engines, F_ALWAYS, .doc = "What computes models outside our operations there: names and versions between commas"),
     FIELD(node, flavor, F_ALWAYS, .doc = "What kind of machine it is, for quotas and prices"),
     FIELD(node, backend, F_ALWAYS, .doc = "Compute backend in use"),
     FIELD(node, version, F_ALWAYS, .doc = "Version of its agent"), FIELD(node, boot_id, F_NOOUT, .doc = "This run of its agent"),
@@ -53,7 +54,7 @@ SCHEMA_OF(node_run, "The run of an agent", FIELD(node_run, node_id, 0, .doc = "M
 
 #define NODE_COLUMNS \
     "node_id, zone, pool, name, identity, state, slots, cpus, memory_bytes, gpus, backend, flavor, version, boot_id, last_seen_at, " \
-    "created_at, cpu_milli, gpu_model, gpu_shared, devices, programs, gangs, gang_programs"
+    "created_at, cpu_milli, gpu_model, gpu_shared, devices, programs, gangs, gang_programs, engines"
 
 /* A tenant sees no certificates. */
 #define SEEN_COLUMNS                                                                                                         \
@@ -65,17 +66,17 @@ SCHEMA_OF(node_run, "The run of an agent", FIELD(node_run, node_id, 0, .doc = "M
 /* The state of a machine that is heard again: silence does not undo what people ordered. */
 #define HEARD(n) "CASE WHEN " n "state <> 'LOST' THEN " n "state WHEN " n "is_drained THEN 'DRAINING' ELSE 'READY' END"
 
-static const struct stmt node_upsert = { .name = "node_upsert", .params = "ussssiiiissuisbsbbb", .row = &node_schema,
+static const struct stmt node_upsert = { .name = "node_upsert", .params = "ussssiiiissuisbsbbbs", .row = &node_schema,
                                          .card = CARD_ONE, .sql =
     "INSERT INTO node (node_id, zone, pool, name, identity, slots, cpus, memory_bytes, gpus, backend, version, boot_id, flavor,\n"
-    "                  cpu_milli, gpu_model, gpu_shared, devices, programs, gangs, gang_programs)\n"
+    "                  cpu_milli, gpu_model, gpu_shared, devices, programs, gangs, gang_programs, engines)\n"
     "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, CASE WHEN $9 > 0 THEN 'gpu' ELSE 'cpu' END,\n"
-    "        $13, $14, $15, $16::jsonb, $17, $18, $19)\n"
+    "        $13, $14, $15, $16::jsonb, $17, $18, $19, $20)\n"
     "ON CONFLICT (identity) DO UPDATE SET slots = EXCLUDED.slots, cpus = EXCLUDED.cpus, memory_bytes = EXCLUDED.memory_bytes,\n"
     "   gpus = EXCLUDED.gpus, backend = EXCLUDED.backend, version = EXCLUDED.version, boot_id = EXCLUDED.boot_id,\n"
     "   cpu_milli = EXCLUDED.cpu_milli, gpu_model = EXCLUDED.gpu_model, gpu_shared = EXCLUDED.gpu_shared,\n"
     "   devices = EXCLUDED.devices, programs = EXCLUDED.programs, gangs = EXCLUDED.gangs,\n"
-    "   gang_programs = EXCLUDED.gang_programs,\n"
+    "   gang_programs = EXCLUDED.gang_programs, engines = EXCLUDED.engines,\n"
     "   last_seen_at = clock_timestamp(), state = " HEARD("node.") "\n"
     "RETURNING " NODE_COLUMNS };
 
@@ -142,7 +143,8 @@ enum errc node_repo_upsert(struct db_tx *tx, struct uuid new_id, const struct no
                                          A_I64(in->cpus), A_I64(in->memory_bytes), A_I64(in->gpus), A_STR(in->backend), A_STR(in->version),
                                          A_UUID(in->boot_id), A_I64(in->cpu_milli ? in->cpu_milli : in->cpus * 1000),
                                          A_STR(n ? d[0].model : STR("")), A_BOOL(is_shared), A_STR(buf_str(&devices)),
-                                         A_BOOL(in->programs), A_BOOL(in->gangs), A_BOOL(in->gang_programs)), ret, e);
+                                         A_BOOL(in->programs), A_BOOL(in->gangs), A_BOOL(in->gang_programs),
+                                         A_STR(in->engines.ptr ? in->engines : STR(""))), ret, e);
 }
 
 enum errc node_repo_live(struct db_tx *tx, struct uuid node_id, int64_t limit, struct slice *ret, struct err *e)

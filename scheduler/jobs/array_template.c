@@ -15,7 +15,7 @@ SCHEMA_OF(template_input, "Something that it reads", FIELD(template_input, name,
 struct array_template {
     int kind;
     struct json spec, retry;
-    struct str name, zone, pool, data_class, queue, gpu_models, cls;
+    struct str name, zone, pool, data_class, queue, gpu_models, engine, cls;
     int64_t slots, gpus, priority, max_attempts, max_runtime_s, cpu_milli, memory_bytes, gpu_milli, nodes, nodes_max;
     int64_t begin_us, deadline_us;      /* as they were asked for, to the microsecond */
     struct slice inputs, dependencies;
@@ -27,6 +27,7 @@ SCHEMA_OF(array_template, "What a task of an array becomes",
     FIELD(array_template, name, F_REQ, .doc = "Name, without the index"), FIELD(array_template, zone, 0, .doc = "Zone"),
     FIELD(array_template, pool, 0, .doc = "Pool"), FIELD(array_template, data_class, 0, .doc = "Class of what it reads"),
     FIELD(array_template, queue, 0, .doc = "Queue"), FIELD(array_template, gpu_models, 0, .dflt = "", .doc = "Models of GPU"),
+    FIELD(array_template, engine, 0, .dflt = "", .doc = "What computes its model"),
     FIELD_AS(array_template, cls, "class", 0, .doc = "Priority class"), FIELD(array_template, slots, 0, .dflt = "1",
                                                                               .doc = "Slots"),
     FIELD(array_template, gpus, 0, .doc = "GPUs"), FIELD(array_template, priority, 0, .doc = "Priority"),
@@ -50,7 +51,8 @@ struct str array_template_text(const struct job_submission *s, struct arena *a)
         inputs[i] = (struct template_input){ in[i].name, in[i].object_id };
     const struct array_template t = {
         .kind = j->kind, .spec = j->spec, .retry = j->retry, .name = j->name, .zone = j->zone, .pool = j->pool,
-        .data_class = j->data_class, .queue = j->queue, .gpu_models = j->gpu_models, .cls = j->cls, .slots = j->slots,
+        .data_class = j->data_class, .queue = j->queue, .gpu_models = j->gpu_models, .engine = j->engine,
+        .cls = j->cls, .slots = j->slots,
             .gpus = j->gpus,
         .priority = j->priority, .max_attempts = j->max_attempts, .max_runtime_s = j->max_runtime_s, .cpu_milli = j->cpu_milli,
         .memory_bytes = j->memory_bytes, .gpu_milli = j->gpu_milli,
@@ -71,7 +73,8 @@ enum errc array_template_read(struct str text, struct arena *a, struct job_submi
     *ret = (struct job_submission){
         .job = { .kind = t.kind, .state = JOB_PENDING, .version = 1, .spec = t.spec, .retry = t.retry, .name = t.name,
             .zone = t.zone,
-                 .pool = t.pool, .data_class = t.data_class, .queue = t.queue, .gpu_models = t.gpu_models, .cls = t.cls,
+                 .pool = t.pool, .data_class = t.data_class, .queue = t.queue, .gpu_models = t.gpu_models, .engine = t.engine,
+                 .cls = t.cls,
                  .slots = t.slots, .gpus = t.gpus, .priority = t.priority, .max_attempts = t.max_attempts,
                  .max_runtime_s = t.max_runtime_s, .cpu_milli = t.cpu_milli, .memory_bytes = t.memory_bytes,
                  .gpu_milli = t.gpu_milli, .nodes = t.nodes, .nodes_max = t.nodes_max,

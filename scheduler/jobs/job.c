@@ -84,6 +84,7 @@ static enum errc check_size(const struct job_create *in, struct job *j, struct e
     j->cpu_milli = in->cpu_milli;
     j->memory_bytes = in->memory_bytes;
     j->gpu_models = in->gpu_models;
+    j->engine = STR("");                  /* what it reads says otherwise */
     j->cls = in->cls.len ? in->cls : STR("default");
     return ERR_OK;
 }

@@ -30,6 +30,7 @@ struct job {
     int64_t cpu_milli, memory_bytes;    /* 0: what its slots stand for */
     int64_t gpu_milli;              /* of one GPU; 1000: whole ones */
     struct str gpu_models, cls;     /* models between commas, empty: any; cls: priority class */
+    struct str engine;              /* name of what computes its model; absent or empty: our own operations */
     int64_t nodes;                  /* machines at once, each with all of the above; 0 before it is stored: one */
     int64_t nodes_max;              /* it takes up to so many where they are free; not above nodes: always nodes */
     int64_t requeue_count, fence, version;

@@ -15,7 +15,7 @@ static enum errc read_model(struct work *w, struct uuid model_id, int64_t versio
     struct object o;
     TRY(model_version_get(w, model_id, version, &v, e));
     TRY(object_get(w, v.object_id, &o, e));
-    *ret = (struct job_found){ v.object_id, o.zone, o.data_class, v.name, v.version };
+    *ret = (struct job_found){ v.object_id, o.zone, o.data_class, v.name, job_engine_of(v.engine), v.version };
     return ERR_OK;
 }
 

@@ -12,9 +12,12 @@ struct job_found {
     struct uuid object_id;
     struct str zone, data_class;
     struct str name;                /* of a model; else STR_NULL */
+    struct str engine;              /* of a model: job_engine_of */
     int64_t version;                /* 0 of an output */
 };
 
+/* What a job asks of a machine for a version with this engine (model_version.engine): nothing for our own operations. */
+static inline struct str job_engine_of(struct str engine) { return str_eq_c(engine, "falaj") ? STR("") : engine; }
 /* version 0: the latest. */
 enum errc job_input_model(struct work *w, struct uuid model_id, int64_t version, struct job_found *ret,
                           struct err *e) MUST_CHECK;

@@ -21,6 +21,7 @@ struct serve_order {
     struct uuid model_id;
     int64_t model_version;
     struct uuid object_id;
+    struct str engine;                      /* model_version.engine */
     int64_t slots;
     struct serve_knobs knobs;
 };

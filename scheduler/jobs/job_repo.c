@@ -24,6 +24,7 @@ SCHEMA_EXTERN(job, "A job and where it is in its life",
     FIELD(job, memory_bytes, 0, .doc = "Memory on one machine; 0: what its slots stand for"),
     FIELD(job, gpu_milli, 0, .doc = "Thousandths of one GPU; 1000: whole ones"),
     FIELD(job, gpu_models, 0, .doc = "Models of GPU that will do, between commas; empty: any"),
+    FIELD(job, engine, 0, .doc = "What computes its model, on machines that have it; empty: Falaj's own operations"),
     FIELD(job, nodes, 0, .doc = "Machines that it runs on at once, at least"),
     FIELD(job, nodes_max, 0, .doc = "Machines that it runs on at once, at most; not above nodes: always nodes"),
     FIELD_AS(job, cls, "class", 0, .doc = "Priority class"),
@@ -113,13 +114,16 @@ static const struct stmt job_retry_put = { .name = "job_retry_put", .params = "U
 
 static const struct stmt job_bounds_put = { .name = "job_bounds_put", .params = "UUII", .card = CARD_NONE, .sql =
     "SELECT job_bounds_put($1, $2, $3, $4)" };
+static const struct stmt job_engine_put = { .name = "job_engine_put", .params = "UUS", .card = CARD_NONE, .sql =
+    "SELECT job_engine_put($1, $2, $3)" };
 static const struct stmt array_wait_put = { .name = "array_wait_put", .params = "UUUS", .card = CARD_NONE, .sql =
     "SELECT array_wait_put($1, $2, $3, $4)" };
 
 const struct stmt *const job_stmts[] = { &job_submit_many_stmt, &job_read_many_stmt, &job_array_ids_stmt, &job_get_stmt,
                                          &job_events_stmt, &job_cancel_request, &job_holder, &job_retry_put, &job_bounds_put,
-                                         &array_wait_put, &submit_guard_gangs, NULL };
-const struct stmt *const job_submit_stmts[] = { &job_submit_many_stmt, &job_retry_put, &job_bounds_put, &array_wait_put,
+                                         &job_engine_put, &array_wait_put, &submit_guard_gangs, NULL };
+const struct stmt *const job_submit_stmts[] = { &job_submit_many_stmt, &job_retry_put, &job_bounds_put, &job_engine_put,
+                                                &array_wait_put,
                                                 &submit_guard_gangs, NULL };
 
 struct flat_input {
@@ -183,7 +187,8 @@ static enum job_verdict verdict_of(struct str s)
 bool job_repo_is_single(struct job_submission **it, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (it[i]->job.retry.text.ptr || job_nodes_most(&it[i]->job) > 1 || waits_for_array(it[i]))
+        if (it[i]->job.retry.text.ptr || job_nodes_most(&it[i]->job) > 1 || it[i]->job.engine.len ||
+            waits_for_array(it[i]))
             return false;
     return true;
 }
@@ -235,6 +240,19 @@ static enum errc put_nodes(struct db_tx *tx, struct job_submission **it, size_t 
         return ERR_OK;
     return db_exec(tx, &job_bounds_put, ARGS(A_UUIDS_VIA(some, k, job.tenant_id), A_UUIDS_VIA(some, k, job.job_id),
                                             A_I64S_VIA(some, k, job.nodes), A_I64S_VIA(some, k, job.nodes_max)), NULL, e);
+}
+
+static enum errc put_engines(struct db_tx *tx, struct job_submission **it, size_t n, struct err *e)
+{
+    struct job_submission **some = ARENA_ARRAY(db_arena(tx), struct job_submission *, n + 1);
+    size_t k = 0;
+    for (size_t i = 0; i < n; i++)
+        if (it[i]->job.engine.len && it[i]->verdict == JOB_STORED)
+            some[k++] = it[i];
+    if (!k)
+        return ERR_OK;
+    return db_exec(tx, &job_engine_put, ARGS(A_UUIDS_VIA(some, k, job.tenant_id), A_UUIDS_VIA(some, k, job.job_id),
+                                            A_STRS_VIA(some, k, job.engine)), NULL, e);
 }
 
 /* With a job on several machines among them, all are judged by what their machines may take together: a budget that reserves
@@ -307,6 +325,7 @@ enum errc job_repo_submit_many(struct db_tx *tx, struct job_submission **it, siz
             s->job.job_id = r[i].job_id;
     }
     TRY(put_nodes(tx, it, n, e));
+    TRY(put_engines(tx, it, n, e));
     TRY(put_array_waits(tx, it, n, e));
     return put_retries(tx, it, n, e);
 }

@@ -10,7 +10,7 @@ static inline struct snap_job job_snap(const struct job *j)
     return (struct snap_job){ .tenant_id = j->tenant_id, .job_id = j->job_id, .zone = j->zone, .pool = j->pool, .slots = j->slots,
                               .gpus = j->gpus, .priority = j->priority, .queue = j->queue, .project_id = j->project_id,
                               .cpu_milli = j->cpu_milli, .memory_bytes = j->memory_bytes, .gpu_milli = j->gpu_milli,
-                              .gpu_models = j->gpu_models, .nodes = j->nodes,
+                              .gpu_models = j->gpu_models, .engine = j->engine, .nodes = j->nodes,
                               .nodes_max = j->nodes_max,
                               .max_runtime_s = job_stays(j->kind) ? 0 : j->max_runtime_s,
                               .needs_programs = (job_types[j->kind].traits & JT_PROGRAMS) != 0 };

@@ -10,7 +10,7 @@
 
 /* Machines that are alike. */
 struct kind {
-    struct str zone, pool, flavor, gpu_model, held, build, kept;
+    struct str zone, pool, flavor, gpu_model, held, build, kept, engines;
     bool gpu_shared, programs, gangs, gang_programs;
     int64_t slots, gpus, cpu_milli, memory_bytes, used_slots, used_gpus, used_cpu_milli, used_memory_bytes, machines;
 };
@@ -18,7 +18,8 @@ SCHEMA_OF(kind, "Ready machines that are alike", FIELD(kind, zone, 0, .doc = "Zo
     FIELD(kind, flavor, 0, .doc = "Flavor"), FIELD(kind, gpu_model, 0, .doc = "Of its GPUs"),
     FIELD(kind, gpu_shared, 0, .doc = "They keep shares apart"), FIELD(kind, programs, 0, .doc = "They run programs"),
     FIELD(kind, gangs, 0, .doc = "They run parts of jobs on several"), FIELD(kind, gang_programs, 0, .doc = "And of programs"),
-    FIELD(kind, build, 0, .doc = "Of their agents"), FIELD(kind, kept, 0, .doc = "Their windows"),
+    FIELD(kind, engines, 0, .doc = "Of models"), FIELD(kind, build, 0, .doc = "Of their agents"),
+    FIELD(kind, kept, 0, .doc = "Their windows"),
     FIELD(kind, slots, 0, .doc = "Slots"),
     FIELD(kind, gpus, 0, .doc = "GPUs"), FIELD(kind, cpu_milli, 0, .doc = "Processors"),
     FIELD(kind, memory_bytes, 0, .doc = "Memory"), FIELD(kind, used_slots, 0, .doc = "Held"),
@@ -33,8 +34,8 @@ SCHEMA_EXTERN(zone_outlook, "What a zone has for a job", FIELD(zone_outlook, zon
     FIELD(zone_outlook, fits_now, 0, .doc = "The job may run there and one machine has room for it now"));
 static const struct stmt machine_kinds_stmt = { .name = "machine_kinds", .params = "si", .row = &kind_schema,
     .card = CARD_MANY, .sql =
-    "SELECT zone, pool, flavor, gpu_model, gpu_shared, programs, gangs, gang_programs, build, kept, slots, gpus, cpu_milli,\n"
-    "       memory_bytes, used_slots, used_gpus,\n"
+    "SELECT zone, pool, flavor, gpu_model, gpu_shared, programs, gangs, gang_programs, engines, build, kept, slots, gpus,\n"
+    "       cpu_milli, memory_bytes, used_slots, used_gpus,\n"
     "       used_cpu_milli, used_memory_bytes, held, machines FROM machine_kinds($1, $2)" };
 const struct stmt *const outlook_stmts[] = { &machine_kinds_stmt, NULL };
 
@@ -113,6 +114,7 @@ static enum errc read_machines(struct work *w, const struct job *j, struct outlo
             .cpu_milli = k[i].cpu_milli, .memory_bytes = k[i].memory_bytes, .used_cpu_milli = k[i].used_cpu_milli,
             .used_memory_bytes = k[i].used_memory_bytes, .gpu_model = k[i].gpu_model, .gpu_shared = k[i].gpu_shared,
             .programs = k[i].programs, .gangs = k[i].gangs, .gang_programs = k[i].gang_programs, .build = k[i].build,
+            .engines = k[i].engines,
             .held = k[i].held };
         const int64_t times = entries(&k[i], j);
         TRY(windows_of(w, k[i].kept, &one, e));

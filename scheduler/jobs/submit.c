@@ -39,6 +39,7 @@ static enum errc check_place(struct work *w, const struct job *j, struct err *e)
 /* A pool or zone without a machine is waited for: one may be registered. */
 static enum errc check_capacity(struct work *w, const struct principal *p, const struct job *j, struct err *e)
 {
+    char pointer[64];
     struct capacity_answer c;
     const struct snap_job asked = job_snap(j);
     const struct str *zones = j->zone.ptr ? &j->zone : p->allowed_zones.items;
@@ -50,6 +51,10 @@ static enum errc check_capacity(struct work *w, const struct principal *p, const
                            : FAIL_AT(e, UNPLACEABLE, "/gpus", "No machine with a GPU is registered in a zone that the tenant may use");
     FAIL(e, UNPLACEABLE, "No machine could ever hold it. The nearest, %.*s. Ask for less, or set force_queue to wait for a machine",
          STR_ARG(c.miss));
+    if (c.lacks == MISS_ENGINE && !schema_find(job_types[j->kind].spec, STR("engine")))      /* its model asks for it */
+        return err_field(e, "%s", job_reads_pointer(j->kind, pointer));
+    if (c.lacks == MISS_ENGINE)
+        return err_field(e, "/spec/engine");
     return err_field(e, "/%s", miss_names[c.lacks]);
 }
 

@@ -39,6 +39,7 @@ static enum errc take_model(struct work *w, struct job_submission *s, struct bat
     TRY(rc);
     t->model_version = f.version;
     t->model_name = f.name;
+    s->job.engine = f.engine;
     return take(w, s, STR("model"), &f, e);
 }
 

@@ -18,6 +18,8 @@ enum errc job_prepare_convert(struct work *w, struct job_submission *s, struct e
     TRY(json_decode(&convert_job_schema, s->job.spec.text, w->arena, t, e));
     TRY(job_dataset_find(w, &s->job, t->dataset_id, t->dataset_version, JOB_DATA_MODEL, &d, e));
     t->dataset_version = d.version;
+    if (t->engine != CONVERT_ANY)
+        s->job.engine = str_c(convert_engine_names[t->engine]);
     json_encode(&convert_job_schema, t, &b);
     return job_dataset_read_by(w, s, &d, &b, e);
 }

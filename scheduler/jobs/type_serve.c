@@ -6,6 +6,7 @@
 #include "core/json/encode.h"
 #include "core/wire/type_serve.h"
 #include "registry/vault/object.h"
+#include "scheduler/jobs/job_input.h"
 #include "scheduler/jobs/job_prepare.h"
 #include "tenants/access/principal.h"
 #include "tenants/home/residency_facts.h"
@@ -39,7 +40,8 @@ enum errc serve_job_make(struct work *w, const struct serve_order *o, struct job
             .kind = JOB_SERVE,
         .state = JOB_PENDING, .reason = str_c(job_reason_names[JR_RESOURCES]), .message = STR(""),
             .spec = { str_dup(w->arena, buf_str(&spec)) },
-        .pool = STR("default"), .queue = STR("default"), .slots = o->slots, .max_attempts = SERVE_ATTEMPTS,
+        .pool = STR("default"), .queue = STR("default"), .slots = o->slots, .engine = job_engine_of(o->engine),
+        .max_attempts = SERVE_ATTEMPTS,
         .max_runtime_s = SERVE_RUNTIME_S, .version = 1, .created_by = w->principal->user_id, .submitted_at = { w->now_us },
     };
     s->kind_name = str_c(job_types[JOB_SERVE].name);

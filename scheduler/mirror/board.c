@@ -16,7 +16,7 @@ enum { ROWS_MAX = 100000, RULES_MAX = 100000, TENANTS_MAX = 100000, SECOND_US = 
 struct machine_row {
     struct uuid machine;
     bool is_ready, gpu_shared, programs, gangs, gang_programs;
-    struct str zone, pool, flavor, gpu_model, build;
+    struct str zone, pool, flavor, gpu_model, build, engines;
     int64_t slots, gpus, cpu_milli, memory_bytes;
 };
 SCHEMA_OF(machine_row, "A machine under its alias", FIELD(machine_row, machine, 0, .doc = "Alias"),
@@ -26,6 +26,7 @@ SCHEMA_OF(machine_row, "A machine under its alias", FIELD(machine_row, machine, 
     FIELD(machine_row, programs, 0, .doc = "It runs programs"),
     FIELD(machine_row, gangs, 0, .doc = "It runs parts of jobs on several"),
     FIELD(machine_row, gang_programs, 0, .doc = "And of programs"), FIELD(machine_row, build, 0, .doc = "Of its agent"),
+    FIELD(machine_row, engines, 0, .doc = "Of models"),
     FIELD(machine_row, slots, 0, .doc = "Slots"), FIELD(machine_row, gpus, 0, .doc = "GPUs"),
     FIELD(machine_row, cpu_milli, 0, .doc = "Processors"), FIELD(machine_row, memory_bytes, 0, .doc = "Memory"));
 static const struct stmt queue_machines = { .name = "queue_machines", .params = "i", .row = &machine_row_schema,
@@ -62,7 +63,7 @@ static const struct stmt queue_declared = { .name = "queue_declared", .params = 
 struct job_row {
     bool is_live, is_own, stays;
     struct uuid tenant_id, job_id, machine, project_id;
-    struct str name, zone, pool, kind, data_class, queue, gpu_models, cls, runs, zones, needs;
+    struct str name, zone, pool, kind, data_class, queue, gpu_models, engine, cls, runs, zones, needs;
     int64_t slots, gpus, cpu_milli, memory_bytes, gpu_milli, class_value, priority, shape, depth, devices, max_runtime_s;
     struct timestamp submitted_at, ready_at, begun_at, saved_at, leaves_at;
     bool may_leave;
@@ -92,13 +93,14 @@ SCHEMA_OF(job_row, "A job that runs or waits, under aliases where it is another'
     FIELD(job_row, preempted, 0, .doc = "How often it went"), FIELD(job_row, saved_at, 0, .doc = "Its last checkpoint"),
     FIELD(job_row, leaves_at, 0, .doc = "It has been told to go by then"),
     FIELD(job_row, leaves_for, 0, .doc = "For this job, or an alias"),
-    FIELD(job_row, nodes, 0, .doc = "Machines at once"), FIELD(job_row, nodes_max, 0, .doc = "At most"));
+    FIELD(job_row, nodes, 0, .doc = "Machines at once"), FIELD(job_row, nodes_max, 0, .doc = "At most"),
+    FIELD(job_row, engine, 0, .doc = "Of its model"));
 static const struct stmt queue_jobs = { .name = "queue_jobs", .params = "ii", .row = &job_row_schema, .card = CARD_MANY, .sql =
     "SELECT is_live, is_own, stays, tenant_id, job_id, machine, project_id, name, zone, pool, kind, data_class, queue, "
         "gpu_models,\n"
     "       class, runs, zones, slots, gpus, cpu_milli, memory_bytes, gpu_milli, class_value, priority, shape, depth, devices,\n"
     "       max_runtime_s, submitted_at, ready_at, begun_at, needs, may_leave, grace_s, min_runtime_s, preempted, saved_at,\n"
-    "       leaves_at, leaves_for, nodes, nodes_max\n"
+    "       leaves_at, leaves_for, nodes, nodes_max, engine\n"
     "  FROM queue_jobs($1, $2 * interval '1 second')" };
 const struct stmt *const board_stmts[] = { &queue_machines, &queue_reserved, &queue_tenants, &queue_rules, &queue_declared,
     &queue_jobs, NULL };
@@ -124,7 +126,7 @@ static enum errc read_machines(struct work *w, struct board *b, struct seen **re
             .slots = r[i].slots, .gpus = r[i].gpus, .free_slots = r[i].slots, .free_gpus = r[i].gpus, .cpu_milli = r[i].cpu_milli,
             .memory_bytes = r[i].memory_bytes, .gpu_model = r[i].gpu_model, .gpu_shared = r[i].gpu_shared,
             .programs = r[i].programs, .gangs = r[i].gangs,
-            .gang_programs = r[i].gang_programs, .build = r[i].build };
+            .gang_programs = r[i].gang_programs, .engines = r[i].engines, .build = r[i].build };
         seen[i] = (struct seen){ r[i].machine, r[i].is_ready ? i : AHEAD_NONE, &n[i] };
         ready += r[i].is_ready;
     }
@@ -181,7 +183,7 @@ static struct snap_job snap_of(const struct job_row *r, int64_t tenant)
 {
     return (struct snap_job){ .tenant_id = r->tenant_id, .job_id = r->job_id, .zone = r->zone, .pool = r->pool, .queue = r->queue,
         .project_id = r->project_id, .kind = r->kind, .needs_programs = job_needs_programs(r->kind),
-        .data_class = r->data_class, .slots = r->slots, .gpus = r->gpus,
+        .engine = r->engine, .data_class = r->data_class, .slots = r->slots, .gpus = r->gpus,
         .priority = r->priority, .cpu_milli = r->cpu_milli, .memory_bytes = r->memory_bytes, .gpu_milli = r->gpu_milli,
         .cls = r->cls, .class_value = r->class_value, .gpu_models = r->gpu_models, .shape = r->shape, .depth = r->depth,
         .submitted_at = r->submitted_at, .tenant = tenant, .nodes = r->nodes, .nodes_max = r->nodes_max,

@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { FRESH_US = 2000000, ROWS_MAX = 512, WORD_MAX = 64 };
+enum { FRESH_US = 2000000, ROWS_MAX = 512, WORD_MAX = 64, ENGINES_MAX = 256 };
 
 struct largest {
-    struct str zone, pool, flavor, gpu_model;
+    struct str zone, pool, flavor, gpu_model, engines;
     int64_t slots, gpus, cpu_milli, memory_bytes;
     bool gpu_shared, programs;
 };
@@ -21,18 +21,19 @@ SCHEMA_OF(largest, "The machines of one shape", FIELD(largest, zone, 0, .doc = "
     FIELD(largest, flavor, 0, .doc = "Flavor"), FIELD(largest, gpu_model, 0, .doc = "Of its GPUs"),
     FIELD(largest, cpu_milli, 0, .doc = "Processors"), FIELD(largest, memory_bytes, 0, .doc = "Memory"),
     FIELD(largest, gpu_shared, 0, .doc = "Shares are kept apart"), FIELD(largest, programs, 0, .doc = "They run programs"),
+    FIELD(largest, engines, 0, .doc = "Their engines"),
     FIELD(largest, slots, 0, .doc = "Slots of one machine"),
     FIELD(largest, gpus, 0, .doc = "GPUs of one machine"));
 
 static const struct stmt capacity_read = { .name = "capacity_read", .params = "i", .row = &largest_schema, .card = CARD_MANY,
     .sql =
-    "SELECT zone, pool, flavor, gpu_model, gpu_shared, programs, slots, gpus, cpu_milli, memory_bytes FROM node\n"
-    " WHERE state <> 'QUARANTINED' GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10\n"
+    "SELECT zone, pool, flavor, gpu_model, gpu_shared, programs, engines, slots, gpus, cpu_milli, memory_bytes FROM node\n"
+    " WHERE state <> 'QUARANTINED' GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11\n"
     " ORDER BY gpus DESC, slots DESC, memory_bytes DESC LIMIT $1" };
 const struct stmt *const capacity_stmts[] = { &capacity_read, NULL };
 
 struct row {
-    char zone[WORD_MAX], pool[WORD_MAX], flavor[WORD_MAX], gpu_model[WORD_MAX];
+    char zone[WORD_MAX], pool[WORD_MAX], flavor[WORD_MAX], gpu_model[WORD_MAX], engines[ENGINES_MAX];
     struct snap_node node;              /* its texts are those above */
 };
 
@@ -80,10 +81,12 @@ static enum errc refresh(struct work *w, struct capacity_cache *c, struct err *e
             struct row *r = &c->rows[c->n];
             snprintf(r->flavor, sizeof r->flavor, "%.*s", STR_ARG(l[c->n].flavor));
             snprintf(r->gpu_model, sizeof r->gpu_model, "%.*s", STR_ARG(l[c->n].gpu_model));
+            snprintf(r->engines, sizeof r->engines, "%.*s", STR_ARG(l[c->n].engines));
             snprintf(r->zone, sizeof r->zone, "%.*s", STR_ARG(l[c->n].zone));
             snprintf(r->pool, sizeof r->pool, "%.*s", STR_ARG(l[c->n].pool));
             r->node = (struct snap_node){ .zone = str_c(r->zone), .pool = str_c(r->pool), .flavor = str_c(r->flavor),
                 .gpu_model = str_c(r->gpu_model), .gpu_shared = l[c->n].gpu_shared, .programs = l[c->n].programs,
+                .engines = str_c(r->engines),
                 .slots = l[c->n].slots, .gpus = l[c->n].gpus,
                 .cpu_milli = l[c->n].cpu_milli, .memory_bytes = l[c->n].memory_bytes };
         }

@@ -117,6 +117,7 @@ static void apply_one(struct machines *m, const struct machine_fact *f)
     k->flavor = keep_text(m, f->flavor);
     k->gpu_model = keep_text(m, f->gpu_model);
     k->build = keep_text(m, f->build);
+    k->engines = keep_text(m, f->engines);
 }
 
 void machines_apply(struct machines *m, const struct machine_fact *f, size_t n)
@@ -129,6 +130,7 @@ static bool same_fact(const struct machine_fact *x, const struct machine_fact *y
 {
     return uuid_eq(x->node_id, y->node_id) && str_eq(x->zone, y->zone) && str_eq(x->pool, y->pool) &&
            str_eq(x->flavor, y->flavor) && str_eq(x->gpu_model, y->gpu_model) && str_eq(x->build, y->build) &&
+           str_eq(x->engines, y->engines) &&
            x->slots == y->slots && x->gpus == y->gpus && x->cpu_milli == y->cpu_milli && x->memory_bytes == y->memory_bytes &&
            x->version == y->version && x->gpu_shared == y->gpu_shared && x->programs == y->programs && x->gangs == y->gangs &&
            x->gang_programs == y->gang_programs && x->once == y->once &&
@@ -150,7 +152,7 @@ enum kind { K_HEAD, K_TENANT, K_HELD, K_MACHINE };
 struct room_row {
     int64_t kind, slots, gpus, cpu_milli, memory_bytes, version, revision, horizon;
     struct uuid id;
-    struct str zone, pool, flavor, gpu_model, build, held;
+    struct str zone, pool, flavor, gpu_model, build, engines, held;
     bool gpu_shared, programs, gangs, gang_programs, once, is_ready, outsized;
 };
 SCHEMA_OF(room_row, "A machine that changed, or what live attempts hold of a machine or for a tenant",
@@ -161,7 +163,8 @@ SCHEMA_OF(room_row, "A machine that changed, or what live attempts hold of a mac
         .doc = "Memory, had or held"),
     FIELD(room_row, gpu_model, 0, .doc = "Of its GPUs"), FIELD(room_row, gpu_shared, 0, .doc = "They keep shares apart"),
     FIELD(room_row, programs, 0, .doc = "It runs programs"), FIELD(room_row, gangs, 0, .doc = "It runs parts of gangs"),
-    FIELD(room_row, gang_programs, 0, .doc = "And of programs"), FIELD(room_row, once, 0, .doc = "It is here for one lease"),
+    FIELD(room_row, gang_programs, 0, .doc = "And of programs"), FIELD(room_row, engines, 0, .doc = "Of models"),
+    FIELD(room_row, once, 0, .doc = "It is here for one lease"),
     FIELD(room_row, outsized, 0, .doc = "More is held than slots stand for"),
     FIELD(room_row, is_ready, 0, .doc = "It takes jobs"), FIELD(room_row, build, 0, .doc = "Of its agent"),
     FIELD(room_row, held, 0, .doc = "Devices held"), FIELD(room_row, version, 0, .doc = "Of its facts"),
@@ -183,7 +186,7 @@ static const struct stmt machines_reserved = { .name = "machines_reserved", .par
 
 #define FACTS(n)                                                                                                             \
     n ".zone, " n ".pool, " n ".flavor, " n ".slots, " n ".gpus, " n ".cpu_milli, " n ".memory_bytes, " n ".gpu_model,\n"    \
-    "       " n ".gpu_shared, " n ".programs, " n ".gangs, " n ".gang_programs,\n"                                 \
+    "       " n ".gpu_shared, " n ".programs, " n ".gangs, " n ".gang_programs, " n ".engines,\n"                        \
     "       " NODE_LENT(n) " AS once, " n ".state = 'READY' AS is_ready,\n"                                            \
     "       " n ".version || ' ' || " n ".backend AS build"
 /* Live attempts are read once for both sums; of machines only those that changed since $1. */
@@ -196,13 +199,13 @@ static const struct stmt machines_rooms = { .name = "machines_rooms", .params = 
     "SELECT 0::bigint AS kind, '00000000-0000-0000-0000-000000000000'::uuid AS id, '' AS zone, '' AS pool, '' AS flavor,\n"
     "       " RESERVATION_REVISION " AS slots, 0::bigint AS gpus,\n"
     "       0::bigint AS cpu_milli, 0::bigint AS memory_bytes, '' AS gpu_model,\n"
-    "       false AS gpu_shared, false AS programs, false AS gangs, false AS gang_programs, false AS once, false AS is_ready,\n"
-    "       '' AS build, '' AS held, false AS outsized,\n"
+    "       false AS gpu_shared, false AS programs, false AS gangs, false AS gang_programs, '' AS engines, false AS once,\n"
+    "       false AS is_ready, '' AS build, '' AS held, false AS outsized,\n"
     "       0::bigint AS version, " RESIDENCY_REVISION " AS revision,\n"
     "       pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS horizon\n"
     "UNION ALL\n"
     "SELECT CASE WHEN a.node_id IS NULL THEN 1 ELSE 2 END, coalesce(a.node_id, a.tenant_id), '', '', '', a.slots, a.gpus,\n"
-    "       a.cpu_milli, a.memory_bytes, '', false, false, false, false, false, false, '', coalesce(a.held, ''),\n"
+    "       a.cpu_milli, a.memory_bytes, '', false, false, false, false, '', false, false, '', coalesce(a.held, ''),\n"
     "       a.outsized, 0, 0, 0 FROM a\n"
     "UNION ALL\n"
     "SELECT 3, n.node_id, " FACTS("n") ", '', false, n.change_no, 0, 0\n"
@@ -216,7 +219,7 @@ SCHEMA_OF(machine_fact, "A machine", FIELD(machine_fact, node_id, 0, .doc = "Mac
     FIELD(machine_fact, cpu_milli, 0, .doc = "Processors"), FIELD(machine_fact, memory_bytes, 0, .doc = "Memory"),
     FIELD(machine_fact, gpu_model, 0, .doc = "Of its GPUs"), FIELD(machine_fact, gpu_shared, 0, .doc = "They keep shares apart"),
     FIELD(machine_fact, programs, 0, .doc = "It runs programs"), FIELD(machine_fact, gangs, 0, .doc = "It runs parts of gangs"),
-    FIELD(machine_fact, gang_programs, 0, .doc = "And of programs"),
+    FIELD(machine_fact, gang_programs, 0, .doc = "And of programs"), FIELD(machine_fact, engines, 0, .doc = "Of models"),
     FIELD(machine_fact, once, 0, .doc = "It is here for one lease"),
     FIELD(machine_fact, is_ready, 0, .doc = "It takes jobs"), FIELD(machine_fact, build, 0, .doc = "Of its agent"),
     FIELD_AS(machine_fact, version, "change_no", 0, .doc = "Of its facts"));
@@ -239,7 +242,7 @@ static void apply_rows(struct machines *m, const struct room_row *r, size_t n)
     for (size_t i = 0; i < n; i++) {
         const struct machine_fact f = {
             .node_id = r[i].id, .zone = r[i].zone, .pool = r[i].pool, .flavor = r[i].flavor, .gpu_model = r[i].gpu_model,
-            .build = r[i].build, .slots = r[i].slots, .gpus = r[i].gpus, .cpu_milli = r[i].cpu_milli,
+            .build = r[i].build, .engines = r[i].engines, .slots = r[i].slots, .gpus = r[i].gpus, .cpu_milli = r[i].cpu_milli,
             .memory_bytes = r[i].memory_bytes, .version = r[i].version, .gpu_shared = r[i].gpu_shared,
             .programs = r[i].programs, .gangs = r[i].gangs, .gang_programs = r[i].gang_programs, .once = r[i].once,
             .is_ready = r[i].is_ready };
@@ -264,7 +267,7 @@ static void fill(const struct machines *m, const struct room_row *held, size_t n
                                  .gpus = f->gpus, .free_slots = f->slots, .free_gpus = f->gpus, .cpu_milli = f->cpu_milli,
                                  .memory_bytes = f->memory_bytes, .gpu_model = f->gpu_model, .gpu_shared = f->gpu_shared,
                                  .programs = f->programs, .gangs = f->gangs, .gang_programs = f->gang_programs,
-                                 .once = f->once, .build = f->build, .held = STR("") };
+                                 .engines = f->engines, .once = f->once, .build = f->build, .held = STR("") };
         if (at == nheld || !uuid_eq(held[at].id, f->node_id))
             continue;
         n->free_slots -= lease_slots(f->once, f->slots, held[at].slots);

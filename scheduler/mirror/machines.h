@@ -26,7 +26,7 @@ enum { MACHINES_MAX = 1000000, MACHINES_SLICE = 256, MACHINES_WINDOWS = 1000000 
 /* A machine as the database has it. */
 struct machine_fact {
     struct uuid node_id;
-    struct str zone, pool, flavor, gpu_model, build;
+    struct str zone, pool, flavor, gpu_model, build, engines;
     int64_t slots, gpus, cpu_milli, memory_bytes, version;
     bool gpu_shared, programs, gangs, gang_programs, once, is_ready;
 };

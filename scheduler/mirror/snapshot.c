@@ -40,7 +40,7 @@ SCHEMA_EXTERN(snap_job, "A waiting job", FIELD(snap_job, tenant_id, 0, .doc = "T
     FIELD_AS(snap_job, cls, "class", 0, .doc = "Priority class"), FIELD(snap_job, class_value, F_NOCOL, .doc = "Its value"),
     FIELD(snap_job, version, 0, .doc = "Version"), FIELD(snap_job, submitted_at, 0, .doc = "When"),
     FIELD(snap_job, shape, 0, .doc = "What it asks for"), FIELD(snap_job, depth, 0, .doc = "Most of that shape"),
-    FIELD(snap_job, needs_programs, F_NOCOL, .doc = "By its kind"),
+    FIELD(snap_job, needs_programs, F_NOCOL, .doc = "By its kind"), FIELD(snap_job, engine, 0, .doc = "Of its model"),
     FIELD(snap_job, is_cut, F_NOCOL, .doc = "More may wait"), FIELD(snap_job, tenant, F_NOCOL, .doc = "Index"), FIELD(snap_job, has_lane, F_NOCOL, .doc = "Has a lane"));
 
 /* What the index job_ready holds: jobs that wait for a time or for others are let in when that has come (duty/due_jobs.h), so that a

@@ -56,7 +56,8 @@ bool waiting_wish_same(const struct wish *w, const struct snap_job *j)
     const struct snap_job *x = &w->job;
     return !x->zone.ptr == !j->zone.ptr && str_eq(x->zone, j->zone) && str_eq(x->pool, j->pool) && str_eq(x->queue, j->queue) &&
            uuid_eq(x->project_id, j->project_id) && str_eq(x->kind, j->kind) && str_eq(x->data_class, j->data_class) &&
-           str_eq(x->cls, j->cls) && str_eq(x->gpu_models, j->gpu_models) && x->slots == j->slots && x->gpus == j->gpus &&
+           str_eq(x->cls, j->cls) && str_eq(x->gpu_models, j->gpu_models) && str_eq(x->engine, j->engine) &&
+           x->slots == j->slots && x->gpus == j->gpus &&
            x->cpu_milli == j->cpu_milli && x->memory_bytes == j->memory_bytes && x->gpu_milli == j->gpu_milli &&
            x->nodes == j->nodes && x->nodes_max == j->nodes_max;
 }
@@ -72,13 +73,13 @@ static char *put(char *at, struct str *s)
 
 static struct wish *wish_new(struct waiters *m, struct group *g, const struct snap_job *j)
 {
-    struct str *texts[] = { NULL, NULL, NULL, NULL, NULL, NULL, NULL };
+    struct str *texts[] = { NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL };
     size_t bytes = sizeof(struct wish), n = 0;
     struct snap_job k = { .tenant_id = j->tenant_id, .zone = j->zone, .pool = j->pool, .queue = j->queue,
                           .project_id = j->project_id, .kind = j->kind, .data_class = j->data_class, .slots = j->slots,
                           .gpus = j->gpus, .cpu_milli = j->cpu_milli, .memory_bytes = j->memory_bytes,
                           .gpu_milli = j->gpu_milli, .nodes = j->nodes, .nodes_max = j->nodes_max, .cls = j->cls,
-                          .gpu_models = j->gpu_models, .shape = j->shape };
+                          .gpu_models = j->gpu_models, .engine = j->engine, .shape = j->shape };
     texts[n++] = &k.zone;
     texts[n++] = &k.pool;
     texts[n++] = &k.queue;
@@ -86,6 +87,7 @@ static struct wish *wish_new(struct waiters *m, struct group *g, const struct sn
     texts[n++] = &k.data_class;
     texts[n++] = &k.cls;
     texts[n++] = &k.gpu_models;
+    texts[n++] = &k.engine;
     for (size_t i = 0; i < n; i++)
         bytes += texts[i]->len + 1;
     struct wish *w = calloc(1, bytes);

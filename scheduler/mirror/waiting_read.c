@@ -36,13 +36,14 @@ SCHEMA_OF(waiting_row, "A waiting job, or one that waits no longer", FIELD(waiti
     JOB(memory_bytes, .doc = "Memory"), JOB(nodes, .doc = "Machines at once"), JOB(nodes_max, .doc = "At most"),
     JOB(max_runtime_s, .doc = "Limit"),
     JOB(gpu_milli, .doc = "Of one GPU"), JOB(gpu_models, .doc = "Models that will do"),
+    JOB(engine, .doc = "Of its model"),
     FIELD_AS(waiting_row, f.j.cls, "class", 0, .doc = "Priority class"), JOB(version, .doc = "Version"),
     JOB(submitted_at, .doc = "When"), JOB(shape, .doc = "What it asks for"));
 
 #define WISHES(version)                                                                                                      \
     "j.reason, j.message, j.zone, j.pool, j.kind, j.data_class, j.queue, j.project_id, j.slots, j.gpus, j.priority,\n"       \
     "       j.fence, j.cpu_milli, j.memory_bytes, j.nodes, j.nodes_max, j.max_runtime_s, j.gpu_milli, j.gpu_models, j.class,\n" \
-    "       " version " AS version, j.submitted_at, j.shape"
+    "       j.engine, " version " AS version, j.submitted_at, j.shape"
 #define READY "j.queued AND j.not_before IS NULL"
 #define ROW READY " AS is_ready, NOT j.cancel_requested AS may_go, j.tenant_id, j.job_id, " WISHES("j.version")
 #define SINCE(xid)                                                                                                           \

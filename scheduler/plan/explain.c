@@ -74,6 +74,8 @@ static bool is_asked(const struct snap_job *j, int what)
     switch (what) {
     case MISS_PROGRAMS:
         return j->needs_programs;
+    case MISS_ENGINE:
+        return j->engine.len > 0;
     case MISS_MODEL:
         return j->gpus > 0 && j->gpu_models.len > 0;
     case MISS_SHARE:
@@ -89,7 +91,7 @@ static void add_misses(struct walk *k, int first, const char *prefix, int64_t *l
 {
     for (int i = 0; i < MISS_COUNT; i++) {
         *left -= k->stopped[first + i];
-        if (i == MISS_PROGRAMS && first == STOP_FREE)       /* it is had or not, and never in use */
+        if (i <= MISS_ENGINE && first == STOP_FREE)         /* it is had or not, and never in use */
             continue;
         if (is_asked(k->j, i) || k->stopped[first + i])
             add_step(k->ret, str_fmt(a, "%s%s", prefix, miss_names[i]), *left, k->ret->lacks);

@@ -3,10 +3,9 @@
  * quota stands before it.
  *
  * Constraints stand in one order and each counts the machines that it and all before it leave: zone and pool, what a machine
- * has at all (steps named as the job's fields: kind, gpu_models, gpu_milli, gpus, slots, cpu_milli, memory_bytes), what it
- * has free now (free_…), that no window keeps it (reserved), that as many of one kind do (nodes; of a job on
- * several machines), the rules of quota_rule, the
- * tenant's quota. What keeps a job back wherever it would go leaves none.
+ * has at all (steps named as the job's fields: kind, engine, gpu_models, gpu_milli, gpus, slots, cpu_milli,
+ * memory_bytes), what it has free now (free_…), that no window keeps it (reserved), that as many of one kind do (nodes; of a
+ * job on several machines), the rules of quota_rule, the tenant's quota. What keeps a job back wherever it would go leaves none.
  * A constraint that the job has not is no step. The last step says how many machines could start it now. The same rules as
  * the planner's (sight.h, miss.h, rulebook.h), so a job whose last step leaves a machine is placed by a plan of that job
  * alone.

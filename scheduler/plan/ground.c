@@ -17,6 +17,7 @@ static int group_of(struct ground *g, const struct snapshot *s, size_t node)
         const struct snap_node *o = &s->nodes.items[g->group_node[i]];
         if (str_eq(o->pool, n->pool) && str_eq(o->flavor, n->flavor) && str_eq(o->zone, n->zone) &&
             str_eq(o->gpu_model, n->gpu_model) && o->gpu_shared == n->gpu_shared && o->programs == n->programs &&
+            str_eq(o->engines, n->engines) &&
             (!g->kinds || g->kinds[g->group_node[i]] == g->kinds[node]))
             return (int)i;
     }

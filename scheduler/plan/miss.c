@@ -4,7 +4,8 @@
 
 #include <stdio.h>
 
-const char *const miss_names[] = { "kind", "gpu_models", "gpu_milli", "gpus", "slots", "cpu_milli", "memory_bytes", NULL };
+const char *const miss_names[] = { "kind", "engine", "gpu_models", "gpu_milli", "gpus", "slots", "cpu_milli", "memory_bytes",
+                                   NULL };
 
 static void compare(struct miss *m, enum miss_what what, int64_t asked, int64_t has)
 {
@@ -23,14 +24,19 @@ static int64_t larger_of(int64_t known, int64_t slots, int64_t slot)
 
 struct miss miss_of(const struct snap_node *n, const struct snap_job *j, bool is_free)
 {
-    struct miss m = { .zone = n->zone, .flavor = n->flavor, .gpu_model = n->gpu_model };
+    struct miss m = { .zone = n->zone, .flavor = n->flavor, .gpu_model = n->gpu_model, .engines = n->engines };
     const struct ask a = snap_job_ask(j);
     const bool is_share = a.gpus && a.gpu_milli < GPU_MILLI;
-    struct snap_job data = *j;          /* what it asks for beside a place for its program */
+    struct snap_job data = *j;          /* what it asks for beside a place for its program and its engine */
     data.needs_programs = false;
+    data.engine = STR_NULL;
     if (j->needs_programs && !n->programs) {
         m.lacks = 1u << MISS_PROGRAMS;
         m.shortage = 1000;
+    }
+    if (!snap_node_computes(n, j)) {
+        m.lacks |= 1u << MISS_ENGINE;
+        m.shortage += 1000;
     }
     if (a.gpus && n->gpus > 0 && !snap_job_takes(&data, n)) {
         m.lacks |= is_share && !n->gpu_shared ? 1u << MISS_SHARE : 1u << MISS_MODEL;
@@ -64,7 +70,7 @@ enum miss_what miss_first(const struct miss *m)
 
 struct str miss_words(const struct miss *m, const struct snap_job *j, bool is_free, struct arena *a)
 {
-    static const char *const units[] = { "", "", "thousandths of a GPU", "GPUs", "slots", "thousandths of a processor",
+    static const char *const units[] = { "", "", "", "thousandths of a GPU", "GPUs", "slots", "thousandths of a processor",
                                          "MiB of memory" };
     struct str all = STR("");
     for (int i = 0; i < MISS_COUNT; i++) {
@@ -74,6 +80,9 @@ struct str miss_words(const struct miss *m, const struct snap_job *j, bool is_fr
         struct str one;
         if (i == MISS_PROGRAMS)
             one = STR("asked to run a program, it runs none");
+        else if (i == MISS_ENGINE)
+            one = str_fmt(a, "asked the engine %.*s, it has %.*s", STR_ARG(j->engine),
+                          STR_ARG(m->engines.len ? m->engines : STR("none")));
         else if (i == MISS_MODEL)
             one = str_fmt(a, "asked a GPU of %.*s, it has %.*s", STR_ARG(j->gpu_models),
                           STR_ARG(m->gpu_model.len ? m->gpu_model : STR("GPUs without a model")));

@@ -6,14 +6,14 @@
 #pragma once
 #include "scheduler/plan/snapshot.h"
 
-enum miss_what { MISS_PROGRAMS, MISS_MODEL, MISS_SHARE, MISS_GPUS, MISS_SLOTS, MISS_CPU, MISS_MEMORY, MISS_COUNT };
-extern const char *const miss_names[];      /* kind, gpu_models, gpu_milli, gpus, slots, cpu_milli, memory_bytes */
+enum miss_what { MISS_PROGRAMS, MISS_ENGINE, MISS_MODEL, MISS_SHARE, MISS_GPUS, MISS_SLOTS, MISS_CPU, MISS_MEMORY, MISS_COUNT };
+extern const char *const miss_names[];      /* kind, engine, gpu_models, gpu_milli, gpus, slots, cpu_milli, memory_bytes */
 
 struct miss {
     unsigned lacks;                         /* bit by enum miss_what; 0: nothing */
     int64_t asked[MISS_COUNT], has[MISS_COUNT];
     int64_t shortage;                       /* thousandths of what is asked, over all that lacks */
-    struct str zone, flavor, gpu_model;     /* of the machine; borrowed from it */
+    struct str zone, flavor, gpu_model, engines;     /* of the machine; borrowed from it */
 };
 
 struct miss miss_of(const struct snap_node *n, const struct snap_job *j, bool is_free);

@@ -206,7 +206,7 @@ static bool same_size(const struct snap_job *a, const struct snap_job *b)
 {
     return a->slots == b->slots && a->gpus == b->gpus && a->cpu_milli == b->cpu_milli && a->memory_bytes == b->memory_bytes &&
            a->gpu_milli == b->gpu_milli && snap_job_nodes(a) == snap_job_nodes(b) && snap_job_most(a) == snap_job_most(b) &&
-           a->needs_programs == b->needs_programs &&
+           a->needs_programs == b->needs_programs && str_eq(a->engine, b->engine) &&
            str_eq(a->gpu_models, b->gpu_models);
 }
 

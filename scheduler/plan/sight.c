@@ -54,6 +54,9 @@ bool sight_search(const struct snapshot *s, const struct snap_tenant *t, const s
             continue;
         see->any_pool = true;
         see->any_programs |= !j->needs_programs || n->programs;
+        const bool computes = snap_node_computes(n, j);
+        see->any_engine |= computes && (!j->needs_programs || n->programs);
+        see->lack_engine += !computes;
         if (!snap_job_takes(j, n))
             continue;
         see->any_model = true;
@@ -110,6 +113,11 @@ void sight_say(const struct snapshot *s, struct arena *a, const struct snap_tena
     } else if (!see->any_programs) {
         *reason = STR("NoMatchingFlavor");
         *message = str_fmt(a, "no ready machine of the pool %.*s there runs programs (worker.programs)", STR_ARG(j->pool));
+    } else if (!see->any_engine) {
+        *reason = STR("NoMatchingFlavor");
+        *message = str_fmt(a, "no ready machine of the pool %.*s there has the engine %.*s (worker.%.*s), which computes its "
+                           "model; %ld there are without it", STR_ARG(j->pool), STR_ARG(j->engine), STR_ARG(j->engine),
+                           (long)see->lack_engine);
     } else if (!see->any_model) {
         *reason = STR("NoMatchingFlavor");
         *message = j->gpu_milli && j->gpu_milli < GPU_MILLI ? STR("no ready machine there keeps shares of a GPU apart")

@@ -9,6 +9,8 @@
 /* What a search saw, for the words of a refusal. */
 struct sight {
     bool any_zone, any_gpu, any_pool, any_fit;  /* any_gpu: in whatever pool of those zones */
+    bool any_engine;                    /* and has the engine of its model */
+    int64_t lack_engine;                /* machines of that pool that have it not */
     bool any_programs;                  /* a machine of that pool takes a job that is a program, or it is none */
     bool any_model;                     /* a machine there has GPUs of a model that it takes */
     int64_t most_free_slots, most_free_gpus, most_free_memory;

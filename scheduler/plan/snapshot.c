@@ -47,10 +47,22 @@ bool snap_job_is_plain(const struct snap_job *j)
            j->memory_bytes <= j->slots * SLOT_MEMORY_BYTES;
 }
 
+bool snap_node_computes(const struct snap_node *n, const struct snap_job *j)
+{
+    struct str one, name, version, rest = n->engines;
+    bool has = !j->engine.len;
+    while (!has && rest.len) {
+        (void)str_cut(rest, ',', &one, &rest);
+        (void)str_cut(one, ' ', &name, &version);
+        has = str_eq(name, j->engine);
+    }
+    return has;
+}
+
 bool snap_job_takes(const struct snap_job *j, const struct snap_node *n)
 {
     struct str model, rest = j->gpu_models;
-    if (j->needs_programs && !n->programs)
+    if ((j->needs_programs && !n->programs) || !snap_node_computes(n, j))
         return false;
     if (j->gpus && j->gpu_milli && j->gpu_milli < GPU_MILLI && !n->gpu_shared)
         return false;

@@ -26,6 +26,7 @@ struct snap_node {
     bool outsized;                      /* what runs there holds more than its slots stand for */
     bool once;                          /* it is here for one lease (engines/lent.h): one takes all its slots */
     struct str build;                   /* its agent's version and backend, which parts of one job must share */
+    struct str engines;                 /* what computes models outside our operations: names and versions between commas */
     int64_t lent;                       /* of free_slots: others will leave them soon (turnover.h) */
     struct str held;                    /* of its devices, as devices_read takes it; absent: free_gpus says all */
     int64_t free_cpu_milli, free_memory_bytes;          /* from here on filled by snapshot_fill */
@@ -56,6 +57,7 @@ struct snap_job {
     struct uuid project_id;
     struct str kind, data_class;
     bool needs_programs;                /* by its kind; filled by who reads it */
+    struct str engine;                  /* the name of what computes its model; absent or empty: our own operations */
     struct slice zones;                 /* struct str: where the judge of residency lets it run; filled by snapshot_judge */
     struct str denied;                  /* why not in the zone it asks for, or in none; absent: it is let in somewhere */
     int64_t slots, gpus, priority, fence, version;
@@ -132,8 +134,10 @@ static inline int64_t snap_job_most(const struct snap_job *j)
 struct ask snap_job_ask(const struct snap_job *j);
 /* It asks for no more than its slots stand for, of one machine, so where a slot gets free it can start. */
 bool snap_job_is_plain(const struct snap_job *j);
-/* The machine runs programs if the job is one, its GPUs are of a model that the job takes, and keep shares apart if it asks for
- * one. */
+/* The machine has the engine of the job's model, in whatever version; any job without one. */
+bool snap_node_computes(const struct snap_node *n, const struct snap_job *j);
+/* The machine runs programs if the job is one, has the engine of its model, its GPUs are of a model that the job takes, and keep
+ * shares apart if it asks for one. */
 bool snap_job_takes(const struct snap_job *j, const struct snap_node *n);
 /* The machine has that much free now, or at all. */
 bool snap_node_fits(const struct snap_node *n, const struct ask *a);

@@ -10,9 +10,9 @@ enum { NODES_MAX = 1000000 };
 
 #define SIZED(T, bytes)                                                                                                      \
     _Static_assert(sizeof(struct T) == (bytes), #T " has changed: give what a plan depends on its row below, then the new size")
-SIZED(snap_node, 368);
+SIZED(snap_node, 384);
 SIZED(snap_tenant, 144);
-SIZED(snap_job, 384);
+SIZED(snap_job, 400);
 SIZED(rule, 144);
 SIZED(rule_queue, 80);
 SIZED(claim, 304);
@@ -36,7 +36,7 @@ const struct table head_table = TABLE("cycle", cycle_head, head_columns);
 #define C(m, ...) COLUMN(snap_node, m, ##__VA_ARGS__)
 static const struct column node_columns[] = { C(node_id), C(zone), C(pool), C(flavor), C(slots, AMOUNT), C(gpus, AMOUNT),
     C(free_slots, AMOUNT), C(free_gpus, AMOUNT), C(cpu_milli, AMOUNT), C(memory_bytes, AMOUNT), C(used_cpu_milli, AMOUNT),
-    C(used_memory_bytes, AMOUNT), C(gpu_model), C(gpu_shared), C(programs), C(gangs), C(gang_programs), C(build),
+    C(used_memory_bytes, AMOUNT), C(gpu_model), C(gpu_shared), C(programs), C(gangs), C(gang_programs), C(engines), C(build),
     C(held), C(lent, AMOUNT), C(once) };
 #undef C
 const struct table node_table = TABLE("nodes", snap_node, node_columns);
@@ -54,9 +54,9 @@ const struct table zone_table = TABLE("zones", zone_row, zone_columns);
 
 #define C(m, ...) COLUMN(snap_job, m, ##__VA_ARGS__)
 static const struct column job_columns[] = { C(tenant_id), C(job_id), C(zone), C(pool), C(queue), C(project_id), C(kind),
-    C(data_class), C(needs_programs), C(denied), C(slots, AMOUNT), C(gpus, .min = 0, .max = INT32_MAX), C(priority, AMOUNT),
-    C(cpu_milli, AMOUNT), C(memory_bytes, AMOUNT), C(gpu_milli, .min = 0, .max = INT32_MAX), C(nodes, .min = 0, .max = NODES_MAX),
-    C(nodes_max, .min = 0, .max = NODES_MAX),
+    C(data_class), C(needs_programs), C(engine), C(denied), C(slots, AMOUNT), C(gpus, .min = 0, .max = INT32_MAX),
+    C(priority, AMOUNT), C(cpu_milli, AMOUNT), C(memory_bytes, AMOUNT), C(gpu_milli, .min = 0, .max = INT32_MAX),
+    C(nodes, .min = 0, .max = NODES_MAX), C(nodes_max, .min = 0, .max = NODES_MAX),
     C(max_runtime_s, .min = 0, .max = INT32_MAX), COLUMN_AS(snap_job, cls, "class"), C(class_value, AMOUNT), C(gpu_models),
     C(shape), C(depth, AMOUNT), C(is_cut),
     COLUMN_AS(snap_job, submitted_at.us, "submitted_at_us"), C(tenant, COUNT) };

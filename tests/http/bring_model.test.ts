@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { until } from './client.ts';
-import { binary, makeTenant, must, problemOf, waitJob, type Api, type Ready } from './harness.ts';
+import { binary, eventually, makeTenant, must, problemOf, waitJob, type Api, type Ready } from './harness.ts';
 import { input, model, node, output, tensor } from './onnx.ts';
 
 const ready: Ready = inject('falaj');
@@ -205,6 +205,36 @@ test('a table is not converted, and a model file is not trained on', async () =>
     await put('onnx', file);
   }
 });
+
+test('a conversion that asks for an engine waits for a machine with it, and no machine here has one', async () => {
+  const { dataset_id } = must(await t.api.get('/v1/datasets?q=small-onnx'), 200).data[0];
+  const body = (engine: string, force_queue: boolean) => ({
+    name: 'odd',
+    kind: 'convert',
+    force_queue,
+    spec: { dataset_id, engine },
+  });
+  const no = await t.api.post('/v1/jobs', body('onnxruntime', false));
+  expect([no.status, problemOf(no).errors[0]?.pointer]).toEqual([422, '/spec/engine']);
+  expect(no.json.detail).toMatch(/nearest, flavor \w+, zone [\w-]+: asked the engine onnxruntime, it has none/);
+  const bad = await t.api.post('/v1/jobs', body('another', false));
+  expect([bad.status, problemOf(bad).errors[0]?.pointer]).toEqual([400, '/spec/engine']);
+  expect(must(await t.api.post('/v1/jobs', body('any', false)), 201).engine).toBe('');
+
+  const { job_id } = must(await t.api.post('/v1/jobs', body('onnxruntime', true)), 201);
+  const waits = await eventually('its reason', async () => {
+    const job = must(await t.api.get(`/v1/jobs/${job_id}`), 200);
+    return job.reason === 'NoMatchingFlavor' && job;
+  });
+  expect(waits).toMatchObject({ state: 'PENDING', engine: 'onnxruntime', spec: { engine: 'onnxruntime' } });
+  expect(waits.message).toMatch(/^no ready machine of the pool default there has the engine onnxruntime/);
+  expect(waits.message).toMatch(/which computes its model; \d+ there are without it$/);
+  const why = must(await t.api.get(`/v1/jobs/${job_id}/placement`), 200);
+  expect(why.constraints).toContainEqual(
+    expect.objectContaining({ constraint: 'engine', machines: 0, detail: 'asked the engine onnxruntime, it has none' }),
+  );
+  must(await t.api.post(`/v1/jobs/${job_id}/cancel`, {}), 200);
+}, 120_000);
 
 test('falaj model import does it all and shows what the model takes', async () => {
   const path = join(dir, 'dense.onnx');

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "core/base/assert.h"
@@ -114,6 +115,8 @@ enum errc agent_new(const struct config *cfg, const struct clock *clock, const s
     struct isolation *isolation = isolation_new(cfg);
     const bool programs = programs_here(cfg, isolation);        /* they fork: before any thread */
     const bool meets = programs && programs_meet_here(cfg, isolation);
+    char engines[ENGINES_TEXT];
+    engines_here(cfg, engines);
     if (otlp_new(cfg, "falaj-worker", &otlp, e) != ERR_OK) {
         isolation_free(isolation);
         return e->code;
@@ -133,6 +136,8 @@ enum errc agent_new(const struct config *cfg, const struct clock *clock, const s
     a->facts.programs = programs;
     a->facts.gangs = true;
     a->facts.gang_programs = meets;
+    memcpy(a->engines, engines, sizeof engines);
+    a->facts.engines = str_c(a->engines);
     a->book = book_new(clock, cfg->worker_heartbeat_ms);
     a->timers = timers_new(clock);
     if (api)

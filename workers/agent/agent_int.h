@@ -6,6 +6,7 @@
 #include "workers/agent/agent.h"
 #include "workers/agent/timers.h"
 #include "workers/compute/kernels/backend.h"
+#include "workers/lease/engines.h"
 #include "workers/lease/executor.h"
 
 enum { GPUS_MAX = 64, WATCH_MS = 50, RETRY_MAX_MS = 1000 };
@@ -24,7 +25,7 @@ struct agent {
     bool cards_changed, cards_withdrawn;
     _Atomic int gpu_leases;
     struct node_register facts;
-    char name[160];
+    char name[160], engines[ENGINES_TEXT];
     struct hw hw;
     struct otlp *otlp;                  /* spans and metrics; NULL: to nobody */
     struct executor_env env;

@@ -107,6 +107,7 @@ enum errc agent_enroll(struct agent *a, const _Atomic bool *stop, struct err *e)
     as_before.gangs = false;
     as_before.programs = true;
     as_before.gang_programs = false;
+    as_before.engines = STR("");
     a->api_is_before = false;
     for (int failures = 0; !*stop; failures++) {
         CLEANUP(arena_freep) struct arena *arena = arena_new(CALL_ARENA);
@@ -121,7 +122,7 @@ enum errc agent_enroll(struct agent *a, const _Atomic bool *stop, struct err *e)
                       LOG_STR(a->facts.backend), NULL);
             return ERR_OK;
         }
-        if (rc == ERR_UNKNOWN_FIELD && !a->api_is_before) {     /* it knows nothing of gangs, programs and energy */
+        if (rc == ERR_UNKNOWN_FIELD && !a->api_is_before) {     /* it knows nothing of gangs, programs, engines and energy */
             a->api_is_before = true;
             continue;
         }

@@ -236,18 +236,27 @@ void fixture_check(struct fixture *f)
     unit_commit(&u);
 }
 
-void machine_up(struct fixture *f, struct machine *m, const char *zone, const char *name, int64_t slots, int64_t gpus)
+void machine_says(struct fixture *f, struct machine *m, const char *zone, const char *name, int64_t slots, const char *engines)
 {
     struct node_register in = { .name = str_c(name), .zone = str_c(zone), .pool = STR("default"), .slots = slots, .cpus = 4, .memory_bytes = 1 << 30,
-                                .gpus = gpus, .programs = true, .backend = STR("ref"), .version = STR("0"), .boot_id = uuid_v7(clock_wall_us(&clock_system)) };
+                                .gpus = m->node.gpus, .programs = true, .engines = str_c(engines), .backend = STR("ref"),
+                                .version = STR("0"), .boot_id = uuid_v7(clock_wall_us(&clock_system)) };
     snprintf(m->identity_text, sizeof m->identity_text, "spiffe://%s/worker/default/%s", zone, name);
     m->identity = str_c(m->identity_text);
     struct unit u = unit_open(&f->api, f->api.node_pool, SCOPE_SYSTEM);
     struct node n;
+    if (!uuid_is_nil(m->node.node_id))      /* another run of the same agent */
+        in.boot_id = m->node.boot_id;
     OK(node_register(&u.w, &in, m->identity, &n, e));
     n.zone = str_c(zone);
     m->node = n;
     unit_commit(&u);
+}
+
+void machine_up(struct fixture *f, struct machine *m, const char *zone, const char *name, int64_t slots, int64_t gpus)
+{
+    *m = (struct machine){ .node.gpus = gpus };
+    machine_says(f, m, zone, name, slots, "");
 }
 
 size_t submit(struct fixture *f, struct uuid tenant, size_t n, int64_t slots, int64_t max_attempts, struct uuid *ids)

@@ -77,6 +77,8 @@ struct machine {
     char identity_text[128];
 };
 void machine_up(struct fixture *f, struct machine *m, const char *zone, const char *name, int64_t slots, int64_t gpus);
+/* The same run of an agent that is up registers again, with these engines. */
+void machine_says(struct fixture *f, struct machine *m, const char *zone, const char *name, int64_t slots, const char *engines);
 
 /* n noop jobs; ids may be NULL. Returns how many the quota let in. */
 size_t submit(struct fixture *f, struct uuid tenant, size_t n, int64_t slots, int64_t max_attempts, struct uuid *ids);

@@ -52,7 +52,8 @@ enum errc ort_convert(struct arena *a, struct str bytes, const struct onnx_dims 
     if (!str_is_utf8(str_c(why)))
         why = "an operator is not supported";
     if (!door)
-        return err_set(e, first.code, first.file, first.line, "%s; worker.onnxruntime names an engine for such models", why);
+        return err_set(e, first.code, first.file, first.line, "%s; a machine with worker.onnxruntime takes it: "
+                       "submit with engine onnxruntime", why);
     rc = keep(a, bytes, m, dims, door, why, out, ret, e);
     const struct err second = *e;
     if (rc == ERR_UNAVAILABLE || rc == ERR_UNPROCESSABLE)

@@ -66,6 +66,7 @@ export function NodeDetail() {
                 ],
                 [t('workers.flavor'), <Code key="f">{n.flavor}</Code>],
                 [t('workers.backend'), <Code key="b">{n.backend}</Code>],
+                [t('workers.engines'), n.engines && <Code key="e">{n.engines}</Code>],
                 [t('workers.cpus'), number(n.cpus)],
                 [t('col.memory'), bytes(n.memory_bytes)],
                 [t('workers.identity'), <Code key="i">{n.identity}</Code>],

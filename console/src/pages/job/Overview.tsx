@@ -60,6 +60,7 @@ export function Overview({ job }: { job: Job }) {
             Math.max(job.nodes!, job.nodes_max!) > 1 &&
               (job.nodes_max! > job.nodes! ? `${number(job.nodes)}–${number(job.nodes_max)}` : number(job.nodes)),
           ],
+          [t('models.engine'), job.engine && <Code key="e">{job.engine}</Code>],
           [t('col.slots'), number(job.slots)],
           [t('col.gpus'), number(job.gpus)],
           [t('col.priority'), number(job.priority)],

@@ -8,6 +8,7 @@ static struct fixture f;
 static struct machine small, large, away;
 static int64_t now_us = 5000000;
 static bool needs_programs;
+static struct str engine;
 static char said[256];                  /* of the last answer */
 
 static int64_t now(void *ctx)
@@ -41,7 +42,8 @@ static struct capacity_answer ask(struct capacity_cache *c, const char *zone, co
     struct str zones[] = { STR("nowhere"), str_c(zone) };
     app.clock = &turned;
     app.capacity = c;
-    const struct snap_job job = { .pool = str_c(pool), .slots = slots, .gpus = gpus, .needs_programs = needs_programs };
+    const struct snap_job job = { .pool = str_c(pool), .slots = slots, .gpus = gpus, .needs_programs = needs_programs,
+                                  .engine = engine };
     OK(capacity_ask(&w, zones, 2, &job, &a, e));
     snprintf(said, sizeof said, "%.*s", STR_ARG(a.miss));
     arena_free(w.arena);
@@ -81,6 +83,24 @@ static void a_program_goes_to_a_machine_that_runs_them(void **state)
     capacity_cache_free(c);
 }
 
+/* Two machines of one shape that differ in their engines alone are two. */
+static void a_model_goes_to_a_machine_with_its_engine(void **state)
+{
+    (void)state;
+    struct capacity_cache *c = capacity_cache_new();
+    fixture_exec(&f, "UPDATE node SET engines = 'onnxruntime 1.30.0' WHERE name = 'small'");
+    engine = STR("onnxruntime");
+    assert_true(ask(c, "ae-dxb-1", "default", 4, 0).fits);
+    struct capacity_answer a = ask(c, "ae-dxb-1", "default", 5, 0);         /* the slots of one with the engine of another */
+    assert_true(a.known && !a.fits);
+    a = ask(c, "ae-auh-1", "default", 1, 0);
+    assert_true(a.known && !a.fits && a.lacks == MISS_ENGINE);
+    assert_string_equal(said, "flavor gpu, zone ae-auh-1: asked the engine onnxruntime, it has none");
+    engine = STR_NULL;
+    assert_true(ask(c, "ae-auh-1", "default", 1, 0).fits);
+    capacity_cache_free(c);
+}
+
 static void it_is_two_seconds_old_at_most(void **state)
 {
     (void)state;
@@ -108,6 +128,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_machines_of_a_zone),
         cmocka_unit_test(a_program_goes_to_a_machine_that_runs_them),
+        cmocka_unit_test(a_model_goes_to_a_machine_with_its_engine),
         cmocka_unit_test(it_is_two_seconds_old_at_most),
         cmocka_unit_test(without_it_nothing_is_known),
     };

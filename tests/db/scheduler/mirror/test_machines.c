@@ -143,11 +143,35 @@ static void rounds_go_on(void **state)
     fixture_check(&f);
 }
 
+/* From the words of an agent to the machine that gets the job: the last of two, which another agent takes the place of. */
+static void a_job_goes_to_the_machine_with_its_engine(void **state)
+{
+    (void)state;
+    static struct machine other;
+    struct uuid id[2];
+    struct lease_grant g[2];
+    assert_int_equal(run_through(&f, &m, g, take(&f, &m, 2, g)), 2);        /* what the test before left */
+    machine_up(&f, &other, "ae-dxb-1", "w2", 8, 0);
+    assert_int_equal(submit(&f, f.tenant_a, 2, 1, 3, id), 2);
+    fixture_exec(&f, "UPDATE job SET engine = 'onnxruntime' WHERE queued");
+    assert_int_equal(plan(&f), 0);
+    fixture_exec(&f, "DO $$ BEGIN ASSERT (SELECT count(*) = 2 FROM job WHERE queued\n"
+                     " AND reason = 'NoMatchingFlavor' AND message LIKE\n"
+                     " '%%has the engine onnxruntime (worker.onnxruntime)%%; 2 there are without it'); END $$");
+    machine_says(&f, &other, "ae-dxb-1", "w2", 8, "onnxruntime 1.30.0");
+    assert_int_equal(plan(&f), 2);
+    assert_int_equal(take(&f, &m, 2, g), 0);
+    assert_int_equal(take(&f, &other, 2, g), 2);
+    assert_int_equal(run_through(&f, &other, g, 2), 4);
+    fixture_check(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(only_changes_are_read),
                                         cmocka_unit_test(what_was_under_way_is_not_missed),
                                         cmocka_unit_test(what_differs_is_found), cmocka_unit_test(who_is_gone_is_forgotten),
-                                        cmocka_unit_test(rounds_go_on) };
+                                        cmocka_unit_test(rounds_go_on),
+                                        cmocka_unit_test(a_job_goes_to_the_machine_with_its_engine) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

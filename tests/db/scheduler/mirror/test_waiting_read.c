@@ -51,7 +51,8 @@ static void same_jobs(const struct snapshot *x, const struct snapshot *y)
         assert_true(!p->zone.ptr == !q->zone.ptr && str_eq(p->zone, q->zone) && str_eq(p->pool, q->pool) &&
                     str_eq(p->queue, q->queue));
         assert_true(str_eq(p->kind, q->kind) && str_eq(p->data_class, q->data_class) && str_eq(p->cls, q->cls) &&
-                    str_eq(p->gpu_models, q->gpu_models) && uuid_eq(p->project_id, q->project_id));
+                    str_eq(p->gpu_models, q->gpu_models) && str_eq(p->engine, q->engine) &&
+                    uuid_eq(p->project_id, q->project_id));
         assert_true(p->slots == q->slots && p->gpus == q->gpus && p->priority == q->priority && p->fence == q->fence &&
                     p->version == q->version && p->cpu_milli == q->cpu_milli && p->memory_bytes == q->memory_bytes);
         assert_true(p->gpu_milli == q->gpu_milli && p->nodes == q->nodes && p->max_runtime_s == q->max_runtime_s &&
@@ -96,6 +97,7 @@ static void change(struct random *r, int i)
         { "not_before = now() + interval '1 hour', reason = 'BeginTime'", "queued AND not_before IS NULL" },
         { "not_before = NULL, reason = 'Resources'", "queued AND not_before IS NOT NULL" },
         { "slots = 1 + slots % 3", "queued" },
+        { "engine = CASE engine WHEN '' THEN 'onnxruntime' ELSE '' END", "queued" },
         { "cancel_requested = NOT cancel_requested", "queued" },
         { "max_runtime_s = max_runtime_s + 1", "queued" },
         { "state = 'CANCELLED', queued = false, version = version + 1, reason = '', finished_at = now()", "queued" } };

@@ -145,6 +145,7 @@ static void the_last_step_is_what_a_plan_does(void **state)
                                        .slots = 1 + (int64_t)random_below(&r, 8), .gpus = (int64_t)random_below(&r, 3),
                                        .memory_bytes = (int64_t)random_below(&r, 16) << 30, .gpu_shared = random_below(&r, 2),
                                        .programs = random_below(&r, 2),
+                                       .engines = random_below(&r, 3) ? STR("onnxruntime 1.30.0") : STR(""),
                                        .gpu_model = random_below(&r, 2) ? STR("A") : STR("B") };
             n[k].free_slots = (int64_t)random_below(&r, (uint64_t)n[k].slots + 1);
             n[k].free_gpus = (int64_t)random_below(&r, (uint64_t)n[k].gpus + 1);
@@ -154,7 +155,8 @@ static void the_last_step_is_what_a_plan_does(void **state)
             .gpus_limit = 1 };
         struct snap_job j = { .zones = { &home, 1 }, .pool = STR("p"), .slots = 1 + (int64_t)random_below(&r, 6),
                               .gpus = (int64_t)random_below(&r, 3), .memory_bytes = (int64_t)random_below(&r, 12) << 30,
-                              .gpu_models = random_below(&r, 2) ? STR("A") : STR(""), .needs_programs = random_below(&r, 2) };
+                              .gpu_models = random_below(&r, 2) ? STR("A") : STR(""), .needs_programs = random_below(&r, 2),
+                              .engine = random_below(&r, 3) ? STR("") : STR("onnxruntime") };
         j.gpu_milli = j.gpus == 1 ? 100 * (1 + (int64_t)random_below(&r, 10)) : 1000;
         struct snapshot s = { .nodes = { n, NODES }, .tenants = { &t, 1 }, .jobs = { &j, 1 } };
         struct explain x;

@@ -43,6 +43,16 @@ static void each_thing_is_named_with_both_numbers(void **state)
     node.programs = true;
     lacks((struct snap_job){ .slots = 1, .needs_programs = true }, false, "");
     node.programs = false;
+    lacks((struct snap_job){ .slots = 1, .engine = STR("onnxruntime") }, false, "asked the engine onnxruntime, it has none");
+    node.engines = STR("onnxruntime2 1.0,other 1.30.0");
+    lacks((struct snap_job){ .slots = 9, .engine = STR("onnxruntime") }, true,
+          "asked the engine onnxruntime, it has onnxruntime2 1.0,other 1.30.0; asked 9 slots, it has 3 free");
+    node.engines = STR("other 2,onnxruntime 1.30.0");
+    lacks((struct snap_job){ .slots = 1, .engine = STR("onnxruntime") }, false, "");
+    node.engines = STR("onnxruntime");
+    lacks((struct snap_job){ .slots = 1, .engine = STR("onnxruntime") }, false, "");
+    lacks((struct snap_job){ .slots = 1, .engine = STR("onnx") }, false, "asked the engine onnx, it has onnxruntime");
+    node.engines = STR_NULL;
     lacks((struct snap_job){ .slots = 3, .gpus = 1 }, true, "");
     lacks((struct snap_job){ .slots = 4, .gpus = 2 }, true, "asked 2 GPUs, it has 1 free; asked 4 slots, it has 3 free");
     node.gpus = node.free_gpus = 0;
@@ -62,12 +72,14 @@ static void nothing_lacks_where_it_fits(void **state)
         struct snap_node n = { .slots = 1 + (int64_t)random_below(&r, 16), .gpus = (int64_t)random_below(&r, 4),
                                .cpu_milli = (int64_t)random_below(&r, 20000), .memory_bytes = (int64_t)random_below(&r, 32) << 30,
                                .gpu_shared = random_below(&r, 2), .programs = random_below(&r, 2),
+                               .engines = random_below(&r, 3) ? STR("x 1,onnxruntime 2") : STR("x 1"),
                                .gpu_model = random_below(&r, 2) ? STR("A") : STR("B") };
         n.free_slots = (int64_t)random_below(&r, (uint64_t)n.slots + 1);
         n.free_gpus = (int64_t)random_below(&r, (uint64_t)n.gpus + 1);
         struct snap_job j = { .slots = 1 + (int64_t)random_below(&r, 12), .gpus = (int64_t)random_below(&r, 3),
                               .memory_bytes = (int64_t)random_below(&r, 20) << 30,
-                              .gpu_models = random_below(&r, 2) ? STR("A") : STR(""), .needs_programs = random_below(&r, 2) };
+                              .gpu_models = random_below(&r, 2) ? STR("A") : STR(""), .needs_programs = random_below(&r, 2),
+                              .engine = random_below(&r, 2) ? STR("onnxruntime") : STR("") };
         j.gpu_milli = j.gpus == 1 ? 100 * (1 + (int64_t)random_below(&r, 10)) : 1000;
         struct snapshot s = { .nodes = { &n, 1 } };
         snapshot_fill(&s);
@@ -84,7 +96,7 @@ static void the_nearest_lacks_fewest_things_then_least(void **state)
 {
     (void)state;
     const struct miss none = { 0 }, one = { .lacks = 2, .shortage = 900 }, less = { .lacks = 4, .shortage = 100 },
-                      two = { .lacks = 12, .shortage = 2 };
+                      two = { .lacks = 1u << MISS_SHARE | 1u << MISS_GPUS, .shortage = 2 };
     assert_true(miss_is_nearer(&none, &less) && miss_is_nearer(&less, &one) && miss_is_nearer(&one, &two));
     assert_false(miss_is_nearer(&one, &one));
     assert_int_equal(miss_first(&two), MISS_SHARE);

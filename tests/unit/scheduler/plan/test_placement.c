@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "scheduler/plan/placement.h"
@@ -270,11 +271,65 @@ static void a_program_without_a_machine_keeps_no_other_job_back(void **state)
     arena_free(a);
 }
 
+/* Of names of one letter. */
+static bool has_engine(const struct snap_node *n, const struct snap_job *j)
+{
+    return !j->engine.len || (n->engines.len && memchr(n->engines.ptr, j->engine.ptr[0], n->engines.len));
+}
+
+/* By chance: jobs whose models need an engine go to machines that have it and to no other, and each that waits finds no room on
+ * those alone; jobs without one go anywhere. */
+static void jobs_with_an_engine_go_where_it_is(void **state)
+{
+    (void)state;
+    enum { MACHINES = 5, ASKED = 24 };
+    static const struct str engines[] = { { "", 0 }, { "a 1", 3 }, { "b 2", 3 }, { "a 2,b 1", 7 } },
+                            asks[] = { { "", 0 }, { "a", 1 }, { "b", 1 } };
+    struct random r = { 5 };
+    size_t placed = 0, waited = 0;
+    for (int round = 0; round < 2000; round++) {
+        struct arena *a = arena_new(1 << 22);
+        struct snap_node n[MACHINES];
+        struct snap_job jobs[ASKED];
+        struct snap_tenant t = { .allowed_zones = { zone_names, 1 }, .slots_limit = 1000 };
+        for (int i = 0; i < MACHINES; i++) {
+            const int64_t slots = 1 + (int64_t)random_below(&r, 6);
+            n[i] = (struct snap_node){ .zone = zone_names[0], .pool = pools[0], .slots = slots, .free_slots = slots,
+                                       .engines = engines[random_below(&r, 4)] };
+            n[i].node_id.b[0] = (uint8_t)i;
+        }
+        for (int i = 0; i < ASKED; i++) {
+            jobs[i] = (struct snap_job){ .zones = { zone_names, 1 }, .pool = pools[0], .slots = 1,
+                                         .engine = asks[random_below(&r, 3)], .priority = (int64_t)random_below(&r, 2) };
+            jobs[i].job_id.b[0] = (uint8_t)(i + 1);
+        }
+        struct snapshot s = { .nodes = { n, MACHINES }, .tenants = { &t, 1 }, .jobs = { jobs, ASKED } };
+        struct plan p;
+        int64_t left[MACHINES];
+        placement_plan(&s, a, &p);
+        for (int i = 0; i < MACHINES; i++)
+            left[i] = n[i].slots;
+        for (size_t i = 0; i < p.places.n; i++) {
+            assert_true(has_engine(&n[p.places.items[i].node], &s.jobs.items[p.places.items[i].job]));
+            assert_true(--left[p.places.items[i].node] >= 0);
+        }
+        for (size_t i = 0; i < p.waits.n; i++)
+            for (int k = 0; k < MACHINES; k++)
+                assert_true(!left[k] || !has_engine(&n[k], &s.jobs.items[p.waits.items[i].job]));
+        placed += p.places.n;
+        waited += p.waits.n;
+        arena_free(a);
+    }
+    assert_in_range(placed, 10000, 47000);
+    assert_in_range(waited, 5000, 38000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(nothing_is_overbooked_and_zones_hold), cmocka_unit_test(the_same_snapshot_gives_the_same_plan),
                                         cmocka_unit_test(what_the_judge_refused_is_placed_nowhere_and_told),
                                         cmocka_unit_test(reasons_carry_numbers), cmocka_unit_test(nobody_starves),
-                                        cmocka_unit_test(a_program_without_a_machine_keeps_no_other_job_back) };
+                                        cmocka_unit_test(a_program_without_a_machine_keeps_no_other_job_back),
+        cmocka_unit_test(jobs_with_an_engine_go_where_it_is) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,6 +45,10 @@ static void the_first_thing_that_keeps_it_off_is_said(void **state)
     j.needs_programs = true;
     says(j, "NoMatchingFlavor", "no ready machine of the pool p there runs programs (worker.programs)");
     j = any;
+    j.engine = STR("onnxruntime");
+    says(j, "NoMatchingFlavor", "no ready machine of the pool p there has the engine onnxruntime (worker.onnxruntime), which "
+                                "computes its model; 1 there are without it");
+    j = any;
     j.gpus = 1;
     j.gpu_models = STR("B");
     says(j, "NoMatchingFlavor", "no ready machine there has a GPU of the models B");

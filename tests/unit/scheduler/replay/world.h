@@ -74,6 +74,7 @@ static struct snap_job world_ask(struct world *w)
                           .gpu_milli = gpus == 1 && world_pick(w, 2) ? 250 : 0, .gpu_models = models[world_pick(w, 3)],
                           .priority = world_pick(w, 5), .cls = STR("c"), .class_value = (world_pick(w, 4) - 1) * 10,
                           .shape = world_pick(w, 8), .depth = 3, .needs_programs = !world_pick(w, 8),
+                          .engine = w->next % 9 ? STR("") : STR("onnxruntime"),
                           .nodes = world_pick(w, 10) ? 1 : 2, .max_runtime_s = 20 + w->next % 50,
                           .submitted_at = { w->now } };
     j.zones = where == 0 ? (struct slice){ w->no_zone, 0 } : where < 4 ? (struct slice){ w->one_zone, 1 }
@@ -176,7 +177,7 @@ static struct snapshot world_picture(struct world *w, struct arena *a, struct ho
                                  .free_gpus = gpus, .gpu_model = models[i % 4], .gpu_shared = i % 4 == 0 || i % 4 == 1,
                                      .programs = i != 2,
                                  .gangs = i != 3, .gang_programs = i != 3,
-                                 .once = i == 6,
+                                 .once = i == 6, .engines = i == 1 ? STR("") : STR("onnxruntime 1.30.0"),
                                  .build = i == 5 ? STR("0.2 cpu") : STR("0.1 cpu"), .cpu_milli = i ? 0 : 20000 };
         world_hold(w, n, i, a);
     }

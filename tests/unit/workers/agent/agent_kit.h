@@ -12,7 +12,8 @@ struct fake {
     pthread_mutex_t lock;
     int to_grant, next_id, failed, finished, returned, reports, outstanding, enrolled,
         forgets_at;     /* forgets_at: after so many, until enrolled again */
-    const char *spec;
+    const char *spec, *onnxruntime;
+    int said_engines;                   /* registrations that named some */
     int refused;                        /* it takes no success of every hundredth job */
     bool refuses, repeats;              /* repeats: gives each lease twice, as if nobody had heard of it */
     bool is_before;                     /* of the release before: it does not know the words of this one */
@@ -26,7 +27,8 @@ static inline enum errc enroll(void *ctx, struct arena *a, const struct node_reg
     struct fake *k = ctx;
     if (k->enrolled++ < 1)
         return FAIL(e, NOT_FOUND, "no such zone yet");
-    if (k->is_before && (f->gangs || !f->programs))
+    k->said_engines += f->engines.len > 0;
+    if (k->is_before && (f->gangs || !f->programs || f->engines.len))
         return FAIL(e, UNKNOWN_FIELD, "there is no such member here");
     assert_true(f->slots == 64 && f->gpus == 2);
     *ret = (struct node_identity){ kit_id(9), f->boot_id, 10000, 30000 };
@@ -118,6 +120,7 @@ static inline void with_agent(struct fake *k, int wanted, double *ret_rate, int6
     assert_int_equal(config_set(cfg, "worker.gpus", "2", &e), ERR_OK);
     assert_int_equal(config_set(cfg, "worker.grace_ms", "1000", &e), ERR_OK);
     assert_int_equal(config_set(cfg, "worker.work_dir", "/tmp", &e), ERR_OK);
+    assert_int_equal(config_set(cfg, "worker.onnxruntime", k->onnxruntime ? k->onnxruntime : "", &e), ERR_OK);
     assert_int_equal(agent_new(cfg, &clock_system, &api, &r.agent, &e), ERR_OK);
     int64_t began = clock_mono_us(&clock_system);
     pthread_create(&t, NULL, run_agent, &r);

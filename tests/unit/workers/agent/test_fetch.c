@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_fetch.c - leases that are taken: after the machine was forgotten, with sleep in them, and twice. */
 #include "agent_kit.h"
+#include "../compute/ort/ort_kit.h"
 
 static void test_a_machine_that_was_forgotten_registers_again(void **state)
 {
@@ -40,11 +41,12 @@ static void test_a_lease_that_comes_again_is_run_once(void **state)
 static void test_an_api_of_the_release_before_is_told_what_it_knows(void **state)
 {
     (void)state;
-    struct fake k = { .to_grant = 10, .spec = "{}", .is_before = true };
+    struct fake k = { .to_grant = 10, .spec = "{}", .is_before = true, .onnxruntime = kit_fake_path() };
     double rate;
     int64_t stop_us;
     with_agent(&k, 10, &rate, &stop_us);
     assert_int_equal(k.finished, 10);
+    assert_int_equal(k.said_engines, 1);        /* once, and then what it knows */
 }
 
 int main(void)

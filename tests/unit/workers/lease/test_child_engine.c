@@ -120,7 +120,7 @@ static void test_convert(void **st)
     (void)st;
     struct serve_zone z;
     serve_zone_init_empty(&z);
-    convert(&z, odd_model(), "", "\"event\":\"fail\"", "worker.onnxruntime names an engine for such models");
+    convert(&z, odd_model(), "", "\"event\":\"fail\"", "worker.onnxruntime takes it: submit with engine onnxruntime");
     convert(&z, odd_model(), "/nowhere/lib.so", "\"event\":\"fail\"",
             "worker.onnxruntime (/nowhere/lib.so) cannot be read: No such file");
     convert(&z, odd_model(), "/dev/null", "\"event\":\"fail\"", "this machine has no ONNX Runtime");

@@ -49,7 +49,7 @@ static void test_without_an_engine(void **st)
     struct err e;
     assert_int_equal(ort_convert(a, buf_str(&onnx), NULL, NULL, &file, &about, &e), ERR_UNPROCESSABLE);
     assert_non_null(strstr(e.msg, "node 0 \"the node\" (Twice)"));
-    assert_non_null(strstr(e.msg, "worker.onnxruntime names an engine for such models"));
+    assert_non_null(strstr(e.msg, "worker.onnxruntime takes it: submit with engine onnxruntime"));
     assert_int_equal(ort_convert(a, str_n(onnx.ptr, onnx.len - 3), NULL, NULL, &file, &about, &e), ERR_BAD_DATA);
     assert_int_equal(file.len, 0);
 }
