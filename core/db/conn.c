@@ -84,6 +84,11 @@ enum errc pg_open(const char *conninfo, const char *app_name, int64_t statement_
         return ERR_UNAVAILABLE;
     }
     PQsetNoticeReceiver(pg, ignore_notice, NULL);
+    /* Else libpq waits without a limit until the server takes what is larger than the sockets between; pg_wait sends it on. */
+    if (PQsetnonblocking(pg, 1) != 0) {
+        PQfinish(pg);
+        return FAIL(e, UNAVAILABLE, "the connection to the database was lost");
+    }
     *ret = pg;
     return ERR_OK;
 }

@@ -111,9 +111,8 @@ enum errc db_session_try_lock(struct db_session *s, int64_t key, bool *ret_held,
 
 enum errc db_session_end_after(struct db_session *s, int64_t silence_ms, struct err *e)
 {
-    char sql[96];
-    snprintf(sql, sizeof sql, "SELECT set_config('idle_session_timeout', '%ld', false)", (long)silence_ms);
-    return db_session_exec_script(s, sql, e);
+    bool is_set;
+    return query_bool(s, "SELECT set_config('idle_session_timeout', $1::int8::text, false) IS NOT NULL", silence_ms, &is_set, e);
 }
 
 /* pg_locks shows a key of 64 bits as two halves, and objsubid 1. */
