@@ -140,6 +140,8 @@ enum errc conn_new(const char *conninfo, const char *app_name, int64_t statement
     c->maps = ARENA_ARRAY(c->arena, struct row_map *, nstmts);
     c->scratch = BUF(DB_PARAM_BYTES_MAX);
     c->wait_us = (statement_timeout_ms + 5000) * 1000;
+    c->server = server_silences(pg);
+    c->server_born = c->server ? atomic_load(c->server) : 0;
     *ret = c;
     return ERR_OK;
 }
@@ -306,7 +308,9 @@ bool conn_is_suspect(const struct db_conn *c)
 
 bool conn_is_usable(struct db_conn *c)
 {
-    if (c->is_broken || conn_is_suspect(c))
+    /* Another pool may have found out; one of several answers that wait may be slow for its own reasons, so they wait on. */
+    bool is_stale = c->server && atomic_load(c->server) != c->server_born;
+    if (c->is_broken || is_stale || conn_is_suspect(c))
         return false;
     if (c->count == 0 && !has_input(c))
         return true;

@@ -42,6 +42,8 @@ struct db_conn {
     int64_t wait_us;            /* longest silence while an answer is owed */
     atomic_int *silences;       /* of the pool, NULL: none; another number than when the connection was made makes it suspect */
     int born;
+    const atomic_int *server;   /* as silences, of the server (servers.h): at rest with another number it is not used again */
+    int server_born;
     atomic_llong *asked_us;     /* of the pool: when one of those that wait asked whether the server is there */
     struct db_conn *next;       /* in the pool's list of idle ones */
 };

@@ -20,6 +20,7 @@ enum {
 static struct place {
     uint64_t of;                /* 0: nobody's */
     int64_t asked_us, good_us, silent_until_us;
+    atomic_int silences;        /* only grows, whoever has the place: what looks at it outlives the name */
 } places[PLACES];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -47,8 +48,10 @@ static struct place *place_of(uint64_t of, int64_t now)
         if (at->asked_us < p->asked_us)
             p = at;
     }
-    if (p->of != of)
-        *p = (struct place){ .of = of };
+    if (p->of != of) {
+        p->of = of;
+        p->good_us = p->silent_until_us = 0;
+    }
     p->asked_us = now;
     return p;
 }
@@ -60,6 +63,8 @@ static void remember(uint64_t of, bool is_good)
     struct place *p = place_of(of, now);
     if (is_good)
         p->good_us = now;
+    else
+        atomic_fetch_add(&p->silences, 1);
     p->silent_until_us = is_good ? 0 : now + SILENT_US;
     pthread_mutex_unlock(&lock);
 }
@@ -69,6 +74,17 @@ void server_is_silent(PGconn *pg)
     const char *host = PQhost(pg);
     if (host && *host)
         remember(name_of(host, PQport(pg)), false);
+}
+
+const atomic_int *server_silences(PGconn *pg)
+{
+    const char *host = PQhost(pg);
+    if (!host || !*host)
+        return NULL;
+    pthread_mutex_lock(&lock);
+    struct place *p = place_of(name_of(host, PQport(pg)), clock_mono_us(&clock_system));
+    pthread_mutex_unlock(&lock);
+    return &p->silences;
 }
 
 bool server_answers(PGconn *pg)

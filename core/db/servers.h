@@ -8,6 +8,7 @@
  * Thread-safe; what is remembered is the process's, and only changes the order of attempts. */
 #pragma once
 #include <libpq-fe.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include "core/base/str.h"
 
@@ -19,3 +20,6 @@ PGconn *servers_connect(const char *conninfo, const char *const *keys, const cha
 bool server_answers(PGconn *pg);
 /* The server of this connection owes an answer and gives none. */
 void server_is_silent(PGconn *pg);
+/* How often this connection's server was found silent, by whomever in the process; valid for ever, and may grow for another's
+ * silence too. NULL: it has no name. */
+const atomic_int *server_silences(PGconn *pg);

@@ -115,15 +115,16 @@ def own_network():
 
 
 class Elected(threading.Thread):
-    """Looks when Patroni's other PostgreSQL became primary."""
+    """Looks when Patroni's other PostgreSQL became primary and takes writes: on a busy machine that is seconds later."""
 
     def __init__(self, site, lost, began):
         super().__init__(daemon=True)
-        self.site, self.port, self.began, self.took = site, site.rest_ports[2 - lost], began, None
+        self.site, self.other, self.began, self.took = site, 2 - lost, began, None
         self.start()
 
     def run(self):
-        until("another primary is there", lambda: self.site.answers(self.port, "/primary"), RECOVERY_MAX_S)
+        until("another primary is there", lambda: self.site.answers(self.site.rest_ports[self.other], "/primary"), RECOVERY_MAX_S)
+        until("and takes writes", lambda: self.site.takes_writes(self.other), RECOVERY_MAX_S)
         self.took = time.time() - self.began
 
     def after(self):

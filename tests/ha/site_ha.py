@@ -333,6 +333,11 @@ class Site:
         return dict(os.environ, PGHOST="127.0.0.1,127.0.0.1", PGPORT=",".join(map(str, self.pg_ports)), PGUSER="postgres",
                     PGDATABASE=database, PGPASSWORD=self.password, PGTARGETSESSIONATTRS="read-write", PGCONNECT_TIMEOUT="2")
 
+    def takes_writes(self, i):
+        env = self.pg_env() | {"PGHOST": "127.0.0.1", "PGPORT": str(self.pg_ports[i])}
+        r = subprocess.run(["psql", "-XAtqc", "SELECT pg_is_in_recovery()"], env=env, capture_output=True, text=True, check=False)
+        return r.stdout.strip() == "f"
+
     sql, tenant = Platform.sql, Platform.tenant
 
     def has_standby(self):

@@ -251,13 +251,16 @@ static void test_frozen_machine(void **state)
 }
 
 /* A frozen server takes what is sent and answers nothing. The first who finds that out tells the pool: the connections at rest
- * are of the same age and are not tried one after the other. */
+ * are of the same age and are not tried one after the other, nor are those of another pool of the process. */
 static void test_frozen_server(void **state)
 {
     (void)state;
-    enum { SIZE = 3 };
+    enum { SIZE = 3, FROZEN = SIZE + 1 };
+    struct db_pool *other = db_pool_new(&(struct db_pool_opts){ .conninfo = pg_harness_conninfo(pg, "app", NULL), .size = 1,
+                                                                .lists = lists, .statement_timeout_ms = 1000 });
+    assert_int_equal(insert_one(other), ERR_OK);
     struct db_pool *p = db_pool_new(&(struct db_pool_opts){ .conninfo = pg_harness_conninfo(pg, "app", NULL), .size = SIZE,
-                                                            .lists = lists, .statement_timeout_ms = 100 });
+                                                            .lists = lists, .statement_timeout_ms = 1000 });
     CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
     struct db_tx *tx[SIZE];
     struct total t;
@@ -267,19 +270,21 @@ static void test_frozen_server(void **state)
     }
     for (int i = 0; i < SIZE; i++)
         assert_int_equal(db_commit(tx[i], &e), ERR_OK);
-    int64_t pids[SIZE];
-    for (int i = 0; i < SIZE; i++) {
+    int64_t pids[FROZEN];
+    for (int i = 0; i < FROZEN; i++) {
         char sql[120];
         snprintf(sql, sizeof sql, "SELECT pid FROM pg_stat_activity WHERE usename = 'app' ORDER BY pid OFFSET %d LIMIT 1", i);
         pids[i] = pg_harness_number(pg, NULL, sql);
     }
-    for (int i = 0; i < SIZE; i++)
+    for (int i = 0; i < FROZEN; i++)
         assert_int_equal(kill((pid_t)pids[i], SIGSTOP), 0);
-    enum errc first = insert_one(p), second = insert_one(p);
-    for (int i = 0; i < SIZE; i++)
+    enum errc first = insert_one(p), second = insert_one(p), of_other = insert_one(other);
+    for (int i = 0; i < FROZEN; i++)
         kill((pid_t)pids[i], SIGCONT);
     assert_int_equal(first, ERR_UNAVAILABLE);
     assert_int_equal(second, ERR_OK);
+    assert_int_equal(of_other, ERR_OK);
+    db_pool_free(other);
     struct db_pool_stats stats;
     db_pool_stats(p, &stats);
     assert_int_equal(stats.open, 1);
