@@ -5,7 +5,8 @@ set(agent_sources "")
 foreach(f agent/agent agent/cards agent/devices agent/energy agent/fetch agent/kept agent/report agent/book agent/book_notice
           agent/book_report agent/client
           agent/enrol agent/timers agent/usage
-          lease/cage lease/cage_delegate lease/child lease/child_engine lease/child_place lease/batch_table lease/batch_keep
+          lease/cage lease/cage_delegate lease/child lease/child_engine lease/child_place lease/batch_table lease/batch_compute
+          lease/batch_keep
           lease/plain
           lease/executor lease/frame lease/child_wire lease/ckpt_link lease/keeper lease/deliver lease/work_dir
           lease/infer_answer lease/infer_read lease/job_infer lease/job_text lease/text_read

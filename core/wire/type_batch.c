@@ -35,6 +35,9 @@ SCHEMA_EXTERN(batch_job, "A job that puts a data set, or a request, through a mo
           .doc = "In place of a data set: an output of another job, job_ID/OUTPUT, that holds such a call"),
     FIELD(batch_job, request_json_bytes, F_MORE, .min = 0, .max = INT32_MAX, .dflt = "0",
           .doc = "Of that output: how many bytes are JSON, where binary tensors follow; 0: all of it"),
+    FIELD(batch_job, max_call_seconds, F_MORE | F_LATE, .min = 1, .max = 86400, .dflt = "25",
+          .doc = "Of a model that ONNX Runtime computes: one call of it may take so long, be it of some rows, of one of "
+                 "them, or of the request; a row that takes longer alone fails the job"),
     FIELD(batch_job, model_name, F_DERIVED, .max = 63, .doc = "Name of the model, filled in"),
     SPEC_DATASET_FIELDS(batch_job), SPEC_DATASET_WORD_FIELDS(batch_job));
 

@@ -19,6 +19,7 @@ struct batch_job {
     int64_t request_json_bytes;                 /* how long its JSON is, where binary tensors follow; 0: all of it */
     struct slice keep;                          /* struct str: names of the model's outputs; none: all of them */
     int result;                                 /* enum batch_result */
+    int64_t max_call_seconds;                   /* of one call of an engine that is not ours */
     struct str model_name;                      /* filled in at submit, like the rest */
     SPEC_DATASET;
 };

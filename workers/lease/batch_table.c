@@ -2,22 +2,14 @@
 /* batch_table.c - a block is gathered into the inputs, cut into as many requests as keep every core at work, and written when all
  * of them are done. */
 #include "workers/lease/batch_table.h"
+#include "workers/lease/batch_compute.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
 #include "core/data/npy.h"
 #include "core/json/jsonvalue.h"
-
-/* Requests that are under way together. */
-struct crowd {
-    pthread_mutex_t lock;
-    pthread_cond_t wake;
-    size_t left;
-    enum errc rc;
-};
 
 static bool is_words(const struct sig_tensor *t)
 {
@@ -157,11 +149,12 @@ static enum errc make_room(struct batch_table *b, int threads, struct err *e)
 }
 
 enum errc batch_table_new(struct arena *a, const struct infer_model *m, const struct data_table *t, struct slice keep, int result,
-                          int threads, bool has_labels, struct batch_table **ret, struct err *e)
+                          int threads, bool has_labels, int64_t call_us, struct batch_table **ret, struct err *e)
 {
     struct batch_table *b = ARENA_NEW(a, struct batch_table);
-    const struct batcher_options o = { .threads = threads < 1 ? 1 : threads };
-    *b = (struct batch_table){ .model = m, .table = t, .result = result, .has_labels = has_labels, .arena = a, .label = -1 };
+    const struct batcher_options o = { .threads = threads < 1 ? 1 : threads, .engine_us = call_us };
+    *b = (struct batch_table){ .model = m, .table = t, .result = result, .has_labels = has_labels, .arena = a, .label = -1,
+                                .call_us = call_us };
     TRY(check_columns(b, e));
     TRY(choose_outputs(b, keep, e));
     TRY(map_words(b, e));
@@ -245,52 +238,6 @@ static enum errc gather(struct batch_table *b, size_t rows, struct err *e)
     return ERR_OK;
 }
 
-static void on_done(struct infer_request *r, enum errc rc)
-{
-    struct crowd *c = r->ctx;
-    pthread_mutex_lock(&c->lock);
-    c->rc = rc != ERR_OK ? rc : c->rc;
-    if (!--c->left)
-        pthread_cond_signal(&c->wake);
-    pthread_mutex_unlock(&c->lock);
-}
-
-static void leave_out(struct crowd *c, size_t requests)
-{
-    pthread_mutex_lock(&c->lock);
-    c->left -= requests;
-    pthread_mutex_unlock(&c->lock);
-}
-
-static enum errc compute(struct batch_table *b, size_t rows, struct err *e)
-{
-    const struct model_sig *sig = sig_of(b);
-    struct crowd c = { .left = (rows + b->slice - 1) / b->slice };
-    size_t all = c.left, sent = 0;
-    enum errc rc = ERR_OK;
-    pthread_mutex_init(&c.lock, NULL);
-    pthread_cond_init(&c.wake, NULL);
-    for (size_t at = 0; rc == ERR_OK && at < rows; at += b->slice) {
-        struct infer_request *r = &b->requests[sent];
-        *r = (struct infer_request){ .rows = rows - at < b->slice ? rows - at : b->slice, .ctx = &c, .done = on_done };
-        for (size_t i = 0; i < sig->input_count; i++)
-            r->io.in[i] = (float *)b->in[i] + at * sig_count(&sig->inputs[i], 1);
-        for (size_t i = 0; i < sig->output_count; i++)
-            r->io.out[i] = b->out[i] ? (float *)b->out[i] + at * sig_count(&sig->outputs[i], 1) : NULL;
-        rc = batcher_submit(b->batcher, r, e);
-        sent += rc == ERR_OK;
-    }
-    leave_out(&c, all - sent);
-    pthread_mutex_lock(&c.lock);
-    while (c.left)
-        pthread_cond_wait(&c.wake, &c.lock);
-    pthread_mutex_unlock(&c.lock);
-    pthread_cond_destroy(&c.wake);
-    pthread_mutex_destroy(&c.lock);
-    TRY(rc);
-    return c.rc == ERR_OK ? ERR_OK : FAIL(e, INTERNAL, "a block of rows could not be computed (%s)", err_row(c.rc)->name);
-}
-
 static double number_of(const struct batch_table *b, size_t output, size_t at)
 {
     const void *p = b->out[output];
@@ -368,7 +315,7 @@ enum errc batch_table_rows(struct batch_table *b, struct buf *out, struct err *e
 {
     size_t left = b->table->rows - b->done, rows = left < b->block ? left : b->block;
     TRY(gather(b, rows, e));
-    TRY(compute(b, rows, e));
+    TRY(batch_compute(b, rows, e));
     for (size_t r = 0; r < rows; r++) {
         write_row(b, r, out);
         b->right += b->has_labels && (int32_t)number_of(b, (size_t)b->label, r) == b->table->labels[b->done + r];

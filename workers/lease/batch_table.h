@@ -28,8 +28,9 @@ struct batch_table {
     /* its own */
     struct arena *arena;
     struct batcher *batcher;
-    struct infer_request *requests;
+    struct infer_request *requests;         /* as many as a block has rows */
     size_t block, slice;                    /* rows of a block, and of one request in it */
+    int64_t call_us;
     float *codes[TABLE_CATEGORIES_MAX];     /* by column of words: the model's code of each word of the table */
     bool keep[SIG_TENSORS_MAX];
     int label;                              /* the output "label", or -1 */
@@ -39,9 +40,10 @@ struct batch_table {
 
 /* The columns that the model names and a table with a header is asked for; none: by their places. In the arena. */
 enum errc batch_table_names(struct arena *a, const struct infer_model *m, struct slice *ret, struct err *e) MUST_CHECK;
-/* keep: struct str, names of outputs; none: all. threads: cores to use. has_labels: the table's label is a class. */
+/* keep: struct str, names of outputs; none: all. threads: cores to use. has_labels: the table's label is a class. call_us: a call
+ * of an engine may take so long (batch_compute.h); 0: no limit. */
 enum errc batch_table_new(struct arena *a, const struct infer_model *m, const struct data_table *t, struct slice keep, int result,
-                          int threads, bool has_labels, struct batch_table **ret, struct err *e) MUST_CHECK;
+                          int threads, bool has_labels, int64_t call_us, struct batch_table **ret, struct err *e) MUST_CHECK;
 void batch_table_free(struct batch_table *b);
 /* What the result begins with. */
 void batch_table_head(const struct batch_table *b, struct buf *out);

@@ -152,7 +152,7 @@ static enum errc run_table(struct batch *b, struct err *e)
     TRY(read_table(b, &table, e));
     child_log(b->c, "info: opened: %zu rows of %zu columns", table.rows, table.cols);
     enum errc rc = batch_table_new(b->c->arena, b->model, &table, b->job.keep, b->job.result, b->c->hw.cores,
-                                   b->job.target == TARGET_CLASS, &t, e);
+                                   b->job.target == TARGET_CLASS, b->job.max_call_seconds * 1000000, &t, e);
     if (rc == ERR_OK)
         rc = batch_keep_new(b->c, &b->keep, e);
     if (rc == ERR_OK)
@@ -197,14 +197,18 @@ static enum errc give_text(struct batch *b, struct str text, struct err *e)
 
 static enum errc run_request(struct batch *b, struct err *e)
 {
-    struct infer_session *s;
+    struct batcher *one = NULL;
+    const struct batcher_options o = { .threads = 1, .engine_us = b->job.max_call_seconds * 1000000 };
     struct infer_call call;
     size_t json;
     CLEANUP(buf_releasep) struct buf body = BUF(0), answer = BUF(BLOCK_MAX);
     TRY(read_request(b, &body, &call, e));
-    TRY(infer_session_new(b->model, &s, e));
-    enum errc rc = infer_run(s, &call.io, call.rows, e);
-    infer_session_free(s);
+    struct infer_request r = { .io = call.io, .rows = call.rows };
+    TRY(batcher_new(b->model, &o, &one, e));
+    enum errc rc = batcher_infer(one, &r, e);
+    batcher_free(one);
+    if (rc == ERR_DEADLINE)             /* a further attempt would end so, too */
+        return FAIL(e, UNPROCESSABLE, "%s (max_call_seconds: %ld)", r.why, (long)b->job.max_call_seconds);
     TRY(rc);
     TRY(infer_answer(&call, &answer, &json, e));
     b->figures.rows = (int64_t)call.rows;

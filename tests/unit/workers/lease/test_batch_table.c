@@ -51,7 +51,7 @@ static struct batch_table *pass(const struct infer_model *m, const struct data_t
     struct batch_table *b = NULL;
     *out = BUF(TEXT_MAX);
     *e = (struct err){ 0 };
-    enum errc rc = batch_table_new(arena, m, t, (struct slice){ &name, keep != NULL }, result, 2, false, &b, e);
+    enum errc rc = batch_table_new(arena, m, t, (struct slice){ &name, keep != NULL }, result, 2, false, 0, &b, e);
     if (rc == ERR_OK)
         batch_table_head(b, out);
     while (rc == ERR_OK && b->done < t->rows)
