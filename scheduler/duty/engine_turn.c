@@ -30,6 +30,7 @@ struct turn {
     struct engine_seen *seen;
     size_t nseen;
     bool is_whole;
+    struct err unfit;                       /* it answers, and would take nothing: looked at, and nothing is submitted */
 };
 
 static struct work work_of(const struct turn *t)
@@ -61,7 +62,8 @@ static enum errc note_down(struct work *w, const struct turn *t, struct str says
     TRY(engine_run_health(w, t->g->engine_id, false, says, e));
     for (size_t i = 0; i < t->n; i++) {
         const struct run_row *r = &t->rows[i];
-        if (!r->is_held && !str_eq(r->says, words))
+        const bool is_told = t->unfit.code != ERR_OK && r->external_id.len;     /* what it waits for there */
+        if (!r->is_held && !is_told && !str_eq(r->says, words))
             TRY(engine_run_tell(w, r, r->external_id, r->external_state, words, e));
     }
     return engine_run_reasons(w, t->g, e);
@@ -195,7 +197,8 @@ static void finish(struct turn *t, const struct run_row *r, const struct run_ver
     metrics_inc(M_engine_runs_total, v->outcome);
     ACT(t, engine_run_end(&act_w, t->g, r, v->outcome, says, is_gone(v), &act_e));
     struct err e = { 0 };
-    (void)tidy(t, r, &e);               /* what it did not remove is a stray from now on */
+    if (tidy(t, r, &e) == ERR_OK && t->door->keeps_ended && v->seen)
+        t->seen[v->seen - t->seen].state = ENGINE_LEAVES;           /* what it did not remove is a stray from now on */
 }
 
 static enum errc judge(struct turn *t, struct run_row *r, struct err *e)
@@ -210,7 +213,7 @@ static enum errc judge(struct turn *t, struct run_row *r, struct err *e)
     for (size_t i = 0; i < v.ncancel; i++)
         TRY(t->door->cancel(&t->call, v.cancel[i], e));
     if (v.act == ACT_SUBMIT)
-        return submit(t, r, e);
+        return t->unfit.code == ERR_OK ? submit(t, r, e) : ERR_OK;
     if (v.act == ACT_KEEP)
         keep(t, r, v.seen);
     else if (v.act == ACT_END)
@@ -279,13 +282,20 @@ static enum errc ask(struct turn *t, struct err *e)
     t->call.probe = &probe;
     if (t->g->credential.len)
         TRY(engine_login(t->app->config, t->arena, t->g->credential, &t->call, e));
-    TRY(t->door->health(&t->call, e));
+    if (t->door->health(&t->call, &t->unfit) != ERR_OK && t->unfit.code != ERR_INVALID) {
+        *e = t->unfit;
+        return e->code;
+    }
     TRY(see(t, with_strays, e));
     if (with_strays)
         t->memory->strays_us = now_us + ENGINE_STRAYS_US;
     for (size_t i = 0; i < t->n; i++)
         TRY(judge(t, &t->rows[i], e));
-    return with_strays ? cancel_strays(t, e) : ERR_OK;
+    if (with_strays)
+        TRY(cancel_strays(t, e));
+    if (t->unfit.code != ERR_OK)
+        *e = t->unfit;
+    return t->unfit.code;
 }
 
 static enum errc read_all(struct work *w, struct turn *t, struct err *e)

@@ -8,7 +8,8 @@
  * a short way to it and may come to mean another object.
  * Calling order: health, submit, look, list, cancel in any order; one thread for each engine. Each call is bounded by
  * ENGINE_CALL_MS. Memory: results live in the call's arena. Errors: UNAVAILABLE and DEADLINE (nothing is known of what became
- * of the call), UPSTREAM (an answer that makes no sense: the same), INVALID (it answered and refused: nothing was taken). */
+ * of the call), UPSTREAM (an answer that makes no sense: the same), INVALID (it answered and refused: nothing was taken;
+ * of health: it would take nothing, so what is there is looked at and nothing is submitted). */
 #pragma once
 #include "core/base/arena.h"
 #include "core/base/err.h"

@@ -12,7 +12,7 @@ struct jval;
 enum { KUBE_OBJECTS_MAX = 5000 };
 
 /* The object of an answer of 2xx. UPSTREAM: no JSON object, or a status of no use (401, 403, 429, 5xx); INVALID: it refused what
- * was sent (400, 404, 409, 422, and 403 where is_submit) with its words: nothing was taken. */
+ * was sent (400, 404, 422, and 403 where is_submit) with its words: nothing was taken. A name that is there (409) is UPSTREAM. */
 enum errc kube_read(struct arena *a, int status, struct str body, bool is_submit, const struct jval **ret,
                     struct err *e) MUST_CHECK;
 /* OK as well where there is none (404). */

@@ -60,12 +60,10 @@ def runs(rig):
     until("a machine of the engine", lambda: rig.machines("READY", "DRAINING"))
     there = json.dumps(rig.kube.jobs()) + json.dumps(rig.kube.pods())
     assert "FALAJ_NAMES" in there and "flj_join_" not in there, there
-    seen = os.popen("ps axeww -o args | grep -v grep | grep falaj-worker").read()
-    assert "flj_join_" not in seen, seen
-    worker = [x for x in seen.splitlines() if rig.kube.folder in x]
-    assert worker, seen
+    for pid in until("its worker's process", lambda: workers(rig)):
+        assert b"flj_join_" not in told_of(pid), pid
     rig.done(job, LONG_S)
-    until("the run's end", lambda: [r["outcome"] for r in rig.runs()] == ["DONE"], LONG_S)
+    until("the run's end", lambda: rig.outcomes(job) == ["DONE"], LONG_S)
     until("the machine to be taken as gone", lambda: not rig.machines("READY", "DRAINING"))
     until("nothing left there", lambda: empty(rig), LONG_S)
 
@@ -74,8 +72,7 @@ def doors(rig):
     env = {**os.environ, "FALAJ_URL": rig.p.url, "FALAJ_TOKEN": rig.p.admin.token, "HOME": rig.kube.folder}
     words = [os.path.join(BIN, "falaj"), "engine", "add", "cert", rig.kube.url, "--kind", "kubernetes", "--zone", rig.zone,
              "--account", NAMESPACE, "--credential", "kube.pem", "--authority", "kube-ca.pem", "--image", kube_rig.IMAGE,
-             "--machines", "1", "--worker", rig.kube.path("bin/falaj-worker"),
-             "--worker-config", "/run/falaj-settings/worker.conf",
+             "--machines", "1", "--worker", "/run/image/falaj-worker", "--worker-config", "/run/falaj-settings/worker.conf",
              "--nodes", "falaj.test/node=k2", "-o", "json"]
     r = subprocess.run(words, env=env, capture_output=True, text=True, timeout=180, check=False)
     assert r.returncode == 0, (r.stdout, r.stderr)
@@ -123,9 +120,8 @@ def gang(rig):
     rig.done(one, LONG_S)
     for name in rig.kube.nodes[1:]:
         rig.kube.kubectl("cordon", name)
-    rig.kube.kubectl("patch", "node", rig.kube.nodes[0], "--type=merge", "-p", "{}")
-    blocker = hold(rig, rig.kube.nodes[0], "4")                  # room for one member alone
-    job = rig.train(spec=spec, nodes={"min": 2, "max": 2}, cpu_milli=4000)
+    blocker = hold(rig, rig.kube.nodes[0], "10Gi")               # of 16: room for one member alone
+    job = rig.train(spec=spec, nodes={"min": 2, "max": 2}, memory_bytes=6 << 30, force_queue=True)
     said = says(rig, job, "1 of 2 started")
     until("half a gang to leave", lambda: rig.outcomes(job), LONG_S)
     assert not rig.began(job), rig.attempts(job)
@@ -141,12 +137,12 @@ def gang(rig):
     print(f"gang: {said!r}, then {rig.outcomes(job)}")
 
 
-def hold(rig, node, cpus):
-    """A pod of somebody else's that has so many processors of a node; it runs nothing."""
-    name = f"other-{len(os.listdir(rig.kube.folder))}-{time.time_ns()}"
+def hold(rig, node, memory):
+    """A pod of somebody else's that has so much memory of a node; it runs nothing."""
+    name = f"other-{time.time_ns()}"
     rig.kube.must("POST", "/api/v1/namespaces/default/pods", {"metadata": {"name": name}, "spec": {
         "nodeName": node, "automountServiceAccountToken": False, "containers": [{
-            "name": "c", "image": "none", "resources": {"requests": {"cpu": cpus}, "limits": {"cpu": cpus}}}]}})
+            "name": "c", "image": "none", "resources": {"requests": {"memory": memory}, "limits": {"memory": memory}}}]}})
     return name
 
 
@@ -156,7 +152,7 @@ def free(rig, name):
 
 
 def waits(rig):
-    job = rig.submit(gpus=2, slots=1)                       # each node has one
+    job = rig.submit(gpus=2, slots=1, force_queue=True)     # each node has one
     print("waits:", repr(says(rig, job, "Insufficient nvidia.com/gpu")))
     cancel(rig, job)
     until("its end there", lambda: not rig.pods_of(job), LONG_S)
@@ -243,11 +239,28 @@ def lost(rig):
     print(f"lost: attempts of the one left behind {rig.attempts(job)}")
 
 
+def told_of(pid):
+    """Words and variables of a process and of the one that began it."""
+    def read(path):
+        try:
+            with open(path, "rb") as f:
+                return f.read()
+        except OSError:
+            return b""
+    parent = read(f"/proc/{pid}/stat").rsplit(b")", 1)[-1].split()
+    return b"".join(read(f"/proc/{p}/{x}") for p in (pid, int(parent[1]) if parent else pid) for x in ("cmdline", "environ"))
+
+
 def workers(rig):
     """falaj-worker of this cluster's pods, as this machine numbers them."""
     out = subprocess.run(["ps", "axww", "-o", "pid=,args="], capture_output=True, text=True, check=True).stdout
-    mine = rig.kube.path("bin/falaj-worker") + " --config"
-    return [int(x.split(None, 1)[0]) for x in out.splitlines() if x.split(None, 1)[1].startswith(mine)]
+    def is_ours(pid):
+        try:
+            return os.path.samefile(f"/proc/{pid}/exe", rig.kube.path("bin/falaj-worker"))
+        except OSError:
+            return False
+    rows = [x.split(None, 1) for x in out.splitlines()]
+    return [int(pid) for pid, args in rows if args.startswith("/run/image/falaj-worker --config") and is_ours(pid)]
 
 
 STEPS = (("written down", lambda rig, job: rig.run_of(job)),

@@ -29,7 +29,6 @@ class KubeRig(Rig):
         """What an operator does there: the manifests of deploy/kubernetes/engine with this platform's settings, and a certificate
         of the same rights."""
         data = self.p.ready["data_dir"]
-        os.mkdir(self.kube.path("bin"))
         shutil.copy(os.path.join(BIN, "falaj-worker"), self.kube.path("bin/falaj-worker"))
         with open(os.path.join(data, "etc/worker.conf"), encoding="utf-8") as f:
             conf = dict(line.strip().split(" = ", 1) for line in f if " = " in line)
@@ -55,7 +54,7 @@ class KubeRig(Rig):
     def add(self, name, address="", **more):
         return self.p.admin.must("POST", "/v1/engines", {
             "name": name, "kind": "kubernetes", "zone": self.zone, "address": address or self.kube.url, "account": NAMESPACE,
-            "authority": "kube-ca.pem", "image": IMAGE, "worker": self.kube.path("bin/falaj-worker"),
+            "authority": "kube-ca.pem", "image": IMAGE, "worker": "/run/image/falaj-worker",
             "worker_config": "/run/falaj-settings/worker.conf", "folder": "/tmp", **more})
 
     def there_of(self, job):

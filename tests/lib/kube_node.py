@@ -8,7 +8,8 @@ It registers its node, says every second that it lives, watches the pods bound t
 emptyDir), runs its command in bubblewrap (own processes, a root that cannot be written, its account, no capability), puts
 $(NAME) and $$ in its words as a kubelet does, honours activeDeadlineSeconds and deletion (TERM, grace, KILL), and reports phases.
 Its pods outlive it, as containers do; a new one takes them up from their folders. It pulls no image: one other than
-`image` is ImagePullBackOff, and its containers see this machine's /usr. It has no cgroups, so nothing is OOMKilled."""
+`image` is ImagePullBackOff, and its containers see this machine's /usr, and `programs` as /run/image. It has no cgroups, so
+nothing is OOMKilled."""
 import base64, http.client, json, os, re, signal, ssl, subprocess, sys, threading, time, urllib.parse
 from datetime import datetime, timezone
 
@@ -152,10 +153,11 @@ class Pod:
             ref = x.get("valueFrom", {}).get("fieldRef", {}).get("fieldPath")
             env[x["name"]] = C["address"] if ref == "status.podIP" else expand(x.get("value", ""), env)
         words = ["bwrap", "--unshare-pid", "--as-pid-1", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
-                 "--tmpfs", "/run", "--tmpfs", "/tmp", "--clearenv", "--info-fd", "3"]
+                 "--tmpfs", "/run", "--tmpfs", "/tmp", "--ro-bind", C["programs"], "/run/image", "--clearenv", "--info-fd", "3"]
         for k, x in env.items():
             words += ["--setenv", k, x]
         for m in spec.get("volumeMounts", []):
+            words += ["--perms", "0755", "--dir", os.path.dirname(m["mountPath"])]
             words += ["--ro-bind" if m.get("readOnly") else "--bind", roots[m["name"]], m["mountPath"]]
         own = self.doc["spec"]["securityContext"]
         words += ["setpriv", f"--reuid={own['runAsUser']}", f"--regid={own['runAsGroup']}", "--clear-groups", "--no-new-privs",

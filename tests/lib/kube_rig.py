@@ -50,11 +50,13 @@ class Kube:
         self.start_api()
         self.start_manager()
         self.start_scheduler()
+        os.mkdir(self.path("bin"))
         for i, name in enumerate(self.nodes):
             os.makedirs(self.path(f"{name}/pods"))
             with open(self.path(f"{name}/node.json"), "w", encoding="utf-8") as f:
                 json.dump({"name": name, "address": f"127.0.0.{i + 11}", "server": self.url, "ca": self.path("ca.pem"),
                            "cert": self.path("admin.pem"), "key": self.path("admin.key"), "image": IMAGE,
+                           "programs": self.path("bin"),
                            "folder": self.path(f"{name}/pods"), "capacity": {
                                "cpu": "8", "memory": "16Gi", "pods": "20", "nvidia.com/gpu": str(gpus)}}, f)
             self.start_node(name)

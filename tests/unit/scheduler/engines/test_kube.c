@@ -109,7 +109,7 @@ static void health_is_a_submission_that_is_not_stored(void **state)
     server.dropped = NULL;
     assert_non_null(strstr(e.msg, "spec.suspend: a queue needs Kubernetes 1.24"));
     WILL({ 403, "{\"kind\":\"Status\",\"reason\":\"Forbidden\",\"message\":\"jobs.batch is forbidden\"}" });
-    assert_int_equal(engine_kube.health(&c, &e), ERR_UPSTREAM);
+    assert_int_equal(engine_kube.health(&c, &e), ERR_INVALID);      /* it answers: what is there can be looked at */
     asked(0, "POST ");
     assert_non_null(strstr(e.msg, "Forbidden, jobs.batch is forbidden"));
     c.address = STR("unix:/nowhere/at/all");
