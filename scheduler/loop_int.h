@@ -25,8 +25,9 @@ static inline struct work loop_work(const struct app *app, struct arena *a)
 enum errc loop_plan(const struct app *app, struct arena *a, bool is_full, struct plan_outcome *ret, struct err *e) MUST_CHECK;
 /* After a full round, which knows who waits: one job may start again on more machines. */
 enum errc loop_grow(const struct app *app, struct arena *a, const struct plan_outcome *o, struct err *e) MUST_CHECK;
-/* loop_stand.c: a scheduler that does not lead keeps what a leader keeps of waiting jobs, so that it can plan at once. */
-struct standing { int64_t read_us, compare_us, load_us; bool is_told; };
+/* loop_stand.c: a scheduler that does not lead keeps what a leader keeps of waiting jobs and machines, so that it can plan at
+ * once. */
+struct standing { int64_t read_us, compare_us, load_us, machines_us; bool is_told; };
 /* Asked again and again: reads what changed, once a second; and all of it, in parts, where it knows nothing. */
 void loop_stand_by(const struct app *app, struct arena *a, struct standing *s);
 /* A new term begins. */

@@ -2,9 +2,9 @@
 /* loop_stand.c - an edge: what a scheduler does that does not lead. It reads the changes that a leader reads, and the notes of
  * the leader's plans beside them (scheduler/mirror/waiting_read.c), so its first plan is made from what it knows.
  *
- * It costs the database what changed, once a second, and a slice of the queue for comparing twice a minute. A part of all that
- * waits is read at each look at the lock, so that no look is late; and all of it at most once a minute, since what makes it
- * necessary may come again. */
+ * It costs the database what changed, once a second, and a slice for comparing twice a minute. A part of all that waits is read
+ * at each look at the lock, so that no look is late; and all of it, or all machines, at most once a minute, since what makes
+ * it necessary may come again. */
 #include "scheduler/loop_int.h"
 #include "core/base/log.h"
 #include "core/db/run_tx.h"
@@ -14,15 +14,37 @@
 
 enum { READ_US = 1000000, COMPARE_US = 30000000, LOAD_US = 60000000 };
 
-static enum errc follow(const struct app *app, struct arena *a, bool compares, struct err *e)
+struct reads { bool machines, jobs, compares; };
+
+static enum errc read(struct work *w, const struct reads *r, struct err *e)
+{
+    struct machines_ask *machines = r->machines ? machines_asked(w, false) : NULL;
+    struct waiting_ask *jobs = r->jobs ? waiting_asked(w, r->compares) : NULL;
+    if (machines)
+        TRY(machines_read(w, machines, r->compares, NULL, NULL, e));
+    return jobs ? waiting_read(w, jobs, e) : ERR_OK;
+}
+
+/* What changed. All machines are read again where any tenant's limits changed (residency_revision), too. */
+static enum errc follow(const struct app *app, struct arena *a, struct standing *s, int64_t now, struct err *e)
 {
     struct work w = loop_work(app, a);
-    return RUN_SYSTEM(&w, app->pool, TX_READ_ONLY, waiting_read(&w, waiting_asked(&w, compares), e), e);
+    const struct reads r = { app->machines && now >= s->machines_us, waiting_is_whole(app->waiting), now >= s->compare_us };
+    const int64_t loads = r.machines ? machines_counted(app->machines).loads : 0;
+    s->read_us = now + READ_US;
+    if (r.compares)
+        s->compare_us = now + COMPARE_US;
+    TRY(RUN_SYSTEM(&w, app->pool, TX_READ_ONLY, read(&w, &r, e), e));
+    if (r.machines && machines_counted(app->machines).loads > loads)
+        s->machines_us = now + LOAD_US;
+    return ERR_OK;
 }
 
 static enum errc stand_by(const struct app *app, struct arena *a, struct standing *s, int64_t now, struct err *e)
 {
     bool more;
+    if (now >= s->read_us)
+        TRY(follow(app, a, s, now, e));
     if (!waiting_is_whole(app->waiting)) {
         if (!waiting_is_begun(app->waiting)) {
             if (now < s->load_us)
@@ -31,13 +53,7 @@ static enum errc stand_by(const struct app *app, struct arena *a, struct standin
         }
         return waiting_load(app, waiting_one_part, NULL, &more, e);
     }
-    if (now < s->read_us)
-        return ERR_OK;
-    const bool compares = now >= s->compare_us;
-    s->read_us = now + READ_US;
-    if (compares)
-        s->compare_us = now + COMPARE_US;
-    return follow(app, a, compares, e);
+    return ERR_OK;
 }
 
 void loop_stand_by(const struct app *app, struct arena *a, struct standing *s)
@@ -54,7 +70,6 @@ void loop_stand_by(const struct app *app, struct arena *a, struct standing *s)
 
 void loop_lead(const struct app *app)
 {
-    machines_forget(app->machines);
     policies_forget(app->policies);
     waiting_lead(app->waiting);
     if (app->waiting)

@@ -21,6 +21,7 @@ struct machines {
     struct machine_fact *items;
     size_t n, cap;
     int64_t horizon, revision;          /* horizon 0: nothing is known */
+    char *epoch;                        /* of which database */
     struct uuid compared;               /* so far the machines were compared */
     struct machines_count count;
     struct arena *arena;
@@ -46,6 +47,7 @@ void machines_free(struct machines *m)
     arena_free(m->arena);
     free(m->items);
     free(m->windows);
+    free(m->epoch);
     free(m);
 }
 
@@ -53,9 +55,8 @@ void machines_forget(struct machines *m)
 {
     if (!m)
         return;
-    m->n = m->ntexts = m->bytes = 0;
+    m->n = m->ntexts = m->bytes = m->nwindows = 0;
     m->horizon = m->windows_no = 0;
-    m->nwindows = 0;
     m->compared = UUID_NIL;
     memset(m->texts, 0, sizeof m->texts);
     arena_reset(m->arena);
@@ -130,11 +131,10 @@ static bool same_fact(const struct machine_fact *x, const struct machine_fact *y
 {
     return uuid_eq(x->node_id, y->node_id) && str_eq(x->zone, y->zone) && str_eq(x->pool, y->pool) &&
            str_eq(x->flavor, y->flavor) && str_eq(x->gpu_model, y->gpu_model) && str_eq(x->build, y->build) &&
-           str_eq(x->engines, y->engines) &&
-           x->slots == y->slots && x->gpus == y->gpus && x->cpu_milli == y->cpu_milli && x->memory_bytes == y->memory_bytes &&
-           x->version == y->version && x->gpu_shared == y->gpu_shared && x->programs == y->programs && x->gangs == y->gangs &&
-           x->gang_programs == y->gang_programs && x->once == y->once &&
-           x->is_ready == y->is_ready;
+           str_eq(x->engines, y->engines) && x->slots == y->slots && x->gpus == y->gpus && x->cpu_milli == y->cpu_milli &&
+           x->memory_bytes == y->memory_bytes && x->version == y->version && x->gpu_shared == y->gpu_shared &&
+           x->programs == y->programs && x->gangs == y->gangs && x->gang_programs == y->gang_programs &&
+           x->once == y->once && x->is_ready == y->is_ready;
 }
 
 bool machines_same(const struct machines *m, const struct machine_fact *f, size_t n, struct uuid after, bool is_last)
@@ -152,24 +152,22 @@ enum kind { K_HEAD, K_TENANT, K_HELD, K_MACHINE };
 struct room_row {
     int64_t kind, slots, gpus, cpu_milli, memory_bytes, version, revision, horizon;
     struct uuid id;
-    struct str zone, pool, flavor, gpu_model, build, engines, held;
+    struct str zone, pool, flavor, gpu_model, build, engines, held, epoch;
     bool gpu_shared, programs, gangs, gang_programs, once, is_ready, outsized;
 };
 SCHEMA_OF(room_row, "A machine that changed, or what live attempts hold of a machine or for a tenant",
     FIELD(room_row, kind, 0, .doc = "Which"), FIELD(room_row, id, 0, .doc = "Machine or tenant"),
     FIELD(room_row, zone, 0, .doc = "Zone"), FIELD(room_row, pool, 0, .doc = "Pool"), FIELD(room_row, flavor, 0, .doc = "Flavor"),
     FIELD(room_row, slots, 0, .doc = "Slots, had or held"), FIELD(room_row, gpus, 0, .doc = "GPUs, had or held"),
-    FIELD(room_row, cpu_milli, 0, .doc = "Processors, had or held"), FIELD(room_row, memory_bytes, 0,
-        .doc = "Memory, had or held"),
+    FIELD(room_row, cpu_milli, 0, .doc = "Processors, had or held"), FIELD(room_row, memory_bytes, 0, .doc = "Memory, too"),
     FIELD(room_row, gpu_model, 0, .doc = "Of its GPUs"), FIELD(room_row, gpu_shared, 0, .doc = "They keep shares apart"),
     FIELD(room_row, programs, 0, .doc = "It runs programs"), FIELD(room_row, gangs, 0, .doc = "It runs parts of gangs"),
     FIELD(room_row, gang_programs, 0, .doc = "And of programs"), FIELD(room_row, engines, 0, .doc = "Of models"),
-    FIELD(room_row, once, 0, .doc = "It is here for one lease"),
-    FIELD(room_row, outsized, 0, .doc = "More is held than slots stand for"),
+    FIELD(room_row, once, 0, .doc = "For one lease"), FIELD(room_row, outsized, 0, .doc = "More is held than slots stand for"),
     FIELD(room_row, is_ready, 0, .doc = "It takes jobs"), FIELD(room_row, build, 0, .doc = "Of its agent"),
     FIELD(room_row, held, 0, .doc = "Devices held"), FIELD(room_row, version, 0, .doc = "Of its facts"),
     FIELD(room_row, revision, 0, .doc = "Of what is known of zones and tenants"),
-    FIELD(room_row, horizon, 0, .doc = "Oldest transaction under way"));
+    FIELD(room_row, horizon, 0, .doc = "Oldest transaction under way"), FIELD(room_row, epoch, 0, .doc = "Of which database"));
 
 SCHEMA_OF(reserved, "A window of a machine", FIELD(reserved, node_id, 0, .doc = "Machine"),
     FIELD(reserved, tenant_id, 0, .doc = "Whose jobs it is for; nil: nobody's"),
@@ -189,12 +187,12 @@ static const struct stmt machines_reserved = { .name = "machines_reserved", .par
     "       " n ".gpu_shared, " n ".programs, " n ".gangs, " n ".gang_programs, " n ".engines,\n"                        \
     "       " NODE_LENT(n) " AS once, " n ".state = 'READY' AS is_ready,\n"                                            \
     "       " n ".version || ' ' || " n ".backend AS build"
-/* Live attempts are read once for both sums; of machines only those that changed since $1. */
-static const struct stmt machines_rooms = { .name = "machines_rooms", .params = "ii", .row = &room_row_schema, .card = CARD_MANY,
-    .sql =
+/* Live attempts are read once for both sums, where $3 asks for them; of machines only those that changed since $1. */
+static const struct stmt machines_rooms = { .name = "machines_rooms", .params = "iib", .row = &room_row_schema,
+    .card = CARD_MANY, .sql =
     "WITH a AS MATERIALIZED (\n"
     "  SELECT node_id, tenant_id, " ATTEMPT_SUMS ",\n"
-    "         bool_or(cpu_milli > slots * 1000 OR memory_bytes > slots << 30) AS outsized FROM machine_hold\n"
+    "         bool_or(cpu_milli > slots * 1000 OR memory_bytes > slots << 30) AS outsized FROM machine_hold WHERE $3\n"
     "   GROUP BY GROUPING SETS ((node_id), (tenant_id)))\n"
     "SELECT 0::bigint AS kind, '00000000-0000-0000-0000-000000000000'::uuid AS id, '' AS zone, '' AS pool, '' AS flavor,\n"
     "       " RESERVATION_REVISION " AS slots, 0::bigint AS gpus,\n"
@@ -202,27 +200,25 @@ static const struct stmt machines_rooms = { .name = "machines_rooms", .params = 
     "       false AS gpu_shared, false AS programs, false AS gangs, false AS gang_programs, '' AS engines, false AS once,\n"
     "       false AS is_ready, '' AS build, '' AS held, false AS outsized,\n"
     "       0::bigint AS version, " RESIDENCY_REVISION " AS revision,\n"
-    "       pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS horizon\n"
+    "       pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS horizon, mirror_epoch() AS epoch\n"
     "UNION ALL\n"
     "SELECT CASE WHEN a.node_id IS NULL THEN 1 ELSE 2 END, coalesce(a.node_id, a.tenant_id), '', '', '', a.slots, a.gpus,\n"
     "       a.cpu_milli, a.memory_bytes, '', false, false, false, false, '', false, false, '', coalesce(a.held, ''),\n"
-    "       a.outsized, 0, 0, 0 FROM a\n"
+    "       a.outsized, 0, 0, 0, '' FROM a\n"
     "UNION ALL\n"
-    "SELECT 3, n.node_id, " FACTS("n") ", '', false, n.change_no, 0, 0\n"
+    "SELECT 3, n.node_id, " FACTS("n") ", '', false, n.change_no, 0, 0, ''\n"
     "  FROM node n WHERE n.changed_xid >= $1::text::xid8\n"
     " ORDER BY kind, id LIMIT $2" };
 
-SCHEMA_OF(machine_fact, "A machine", FIELD(machine_fact, node_id, 0, .doc = "Machine"), FIELD(machine_fact, zone, 0,
-        .doc = "Zone"),
+SCHEMA_OF(machine_fact, "A machine", FIELD(machine_fact, node_id, 0, .doc = "Which"), FIELD(machine_fact, zone, 0, .doc = "Zone"),
     FIELD(machine_fact, pool, 0, .doc = "Pool"), FIELD(machine_fact, flavor, 0, .doc = "Flavor"),
     FIELD(machine_fact, slots, 0, .doc = "Slots"), FIELD(machine_fact, gpus, 0, .doc = "GPUs"),
     FIELD(machine_fact, cpu_milli, 0, .doc = "Processors"), FIELD(machine_fact, memory_bytes, 0, .doc = "Memory"),
     FIELD(machine_fact, gpu_model, 0, .doc = "Of its GPUs"), FIELD(machine_fact, gpu_shared, 0, .doc = "They keep shares apart"),
     FIELD(machine_fact, programs, 0, .doc = "It runs programs"), FIELD(machine_fact, gangs, 0, .doc = "It runs parts of gangs"),
     FIELD(machine_fact, gang_programs, 0, .doc = "And of programs"), FIELD(machine_fact, engines, 0, .doc = "Of models"),
-    FIELD(machine_fact, once, 0, .doc = "It is here for one lease"),
-    FIELD(machine_fact, is_ready, 0, .doc = "It takes jobs"), FIELD(machine_fact, build, 0, .doc = "Of its agent"),
-    FIELD_AS(machine_fact, version, "change_no", 0, .doc = "Of its facts"));
+    FIELD(machine_fact, once, 0, .doc = "For one lease"), FIELD(machine_fact, is_ready, 0, .doc = "It takes jobs"),
+    FIELD(machine_fact, build, 0, .doc = "Of its agent"), FIELD_AS(machine_fact, version, "change_no", 0, .doc = "Of its facts"));
 static const struct stmt machines_slice = { .name = "machines_slice", .params = "ui", .row = &machine_fact_schema,
     .card = CARD_MANY, .sql =
     "SELECT n.node_id, " FACTS("n") ", n.change_no FROM node n WHERE n.node_id > $1 ORDER BY n.node_id LIMIT $2" };
@@ -306,23 +302,25 @@ static enum errc read_windows(struct work *w, struct machines *m, int64_t revisi
     return ERR_OK;
 }
 
-struct machines_ask { struct machines *m; struct db_ask *ask; };
+struct machines_ask { struct machines *m; struct db_ask *ask; bool holds; };
 
-static struct db_ask *ask(struct work *w, const struct machines *m)
+static struct db_ask *ask(struct work *w, const struct machines *m, bool holds)
 {
-    return db_ask(w->tx, &machines_rooms, ARGS(A_I64(m->horizon), A_I64(2 * MACHINES_MAX)));
+    return db_ask(w->tx, &machines_rooms, ARGS(A_I64(m->horizon), A_I64(2 * MACHINES_MAX), A_BOOL(holds)));
 }
 
-/* What changed since the ask's horizon, and all of it where another revision says so. */
-static enum errc read_changes(struct work *w, struct machines *m, struct db_ask *asked, struct slice *ret, struct err *e)
+/* What changed since the ask's horizon, and all of it where another revision or another database says so. */
+static enum errc read_changes(struct work *w, const struct machines_ask *a, struct db_ask *asked, struct slice *ret,
+                              struct err *e)
 {
-    TRY(db_told_many(w->tx, asked ? asked : ask(w, m), ret, 2 * MACHINES_MAX, e));
+    struct machines *m = a->m;
+    TRY(db_told_many(w->tx, asked ? asked : ask(w, m, a->holds), ret, 2 * MACHINES_MAX, e));
     const struct room_row *head = ret->items;
     ASSERT(ret->n && head->kind == K_HEAD);
-    if (!m->horizon || m->revision == head->revision)
+    if (!m->horizon || (m->revision == head->revision && m->horizon <= head->horizon && str_eq_c(head->epoch, m->epoch)))
         return ERR_OK;
     machines_forget(m);
-    return db_told_many(w->tx, ask(w, m), ret, 2 * MACHINES_MAX, e);
+    return db_told_many(w->tx, ask(w, m, a->holds), ret, 2 * MACHINES_MAX, e);
 }
 
 /* A slice behind the last one. False: something differs, and all is forgotten. */
@@ -350,7 +348,7 @@ static void free_machines(void *m)
     machines_free(m);
 }
 
-struct machines_ask *machines_asked(struct work *w)
+struct machines_ask *machines_asked(struct work *w, bool holds)
 {
     struct machines *m = w->app->machines;
     struct machines_ask *a = ARENA_NEW(w->arena, struct machines_ask);
@@ -360,7 +358,7 @@ struct machines_ask *machines_asked(struct work *w)
     }
     if (m->bytes > TEXT_BYTES_MAX || m->ntexts == TEXTS_MAX)
         machines_forget(m);
-    *a = (struct machines_ask){ m, ask(w, m) };
+    *a = (struct machines_ask){ m, ask(w, m, holds), holds };
     return a;
 }
 
@@ -371,14 +369,17 @@ enum errc machines_read(struct work *w, struct machines_ask *a, bool compares, s
     struct db_ask *asked = a->ask;
     struct slice rows = { 0 };
     for (bool is_same = false; !is_same; asked = NULL) {
-        TRY(read_changes(w, m, asked, &rows, e));
+        TRY(read_changes(w, a, asked, &rows, e));
         const bool is_load = !m->horizon;
         const struct room_row *r = rows.items;
         const size_t tenants = end_of(r, rows.n, 1, K_TENANT), held = end_of(r, rows.n, tenants, K_HELD);
         apply_rows(m, r + held, rows.n - held);
         m->horizon = r->horizon;
-        m->revision = s->revision = r->revision;
-        TRY(read_windows(w, m, r->slots, s, e));
+        m->revision = r->revision;
+        free(m->epoch);
+        m->epoch = str_dup_heap(r->epoch);
+        if (a->holds)
+            TRY(read_windows(w, m, r->slots, s, e));
         m->count.loads += is_load;
         if (is_load)
             metrics_inc(M_scheduler_mirror_total, "loaded");
@@ -386,8 +387,9 @@ enum errc machines_read(struct work *w, struct machines_ask *a, bool compares, s
         is_same = true;
         if (compares && !is_load)
             TRY(compare(w, m, &is_same, e));
-        if (!is_same)
+        if (!is_same || !a->holds)
             continue;
+        s->revision = m->revision;
         struct tenant_hold *t = ARENA_ARRAY(w->arena, struct tenant_hold, tenants);
         for (size_t i = 1; i < tenants; i++)
             t[i - 1] = (struct tenant_hold){ r[i].id, r[i].slots, r[i].gpus };

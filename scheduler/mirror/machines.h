@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* machines.h - what the leader knows of machines from plan to plan, so that a plan reads those that changed and not all.
+/* machines.h - what a scheduler knows of machines from plan to plan, so that a plan reads those that changed and not all.
  *
  * Each row has a version that rises with every change of a fact (migrations/0226), and an older one never takes the place of a
  * newer one, so rows may come twice, late or out of order. What is read is "changed since the horizon": the oldest transaction
  * that was under way when was last read, so whoever had not committed by then is in the next answer. It is read in the
  * plan's own transaction, so a plan knows what it would have read, and a mirror is never old. Machines that are gone raise
- * residency_revision, and another revision forgets all; so does a new
- * term of the leader (scheduler/leader.h), whose server may lack the last changes of the one before. All the time slices are
- * compared with the database (machines_same); what differs without a change of its version is told, and all is read again.
+ * residency_revision, and another revision forgets all; so does another database than before (mirror_epoch, ADR 0151), which
+ * may lack the last changes of the one before. All the time slices are compared with the database (machines_same); what differs
+ * without a change of its version is told, and all is read again.
  *
  * Calling order: machines_new -> (machines_asked -> machines_read)* (one thread) -> machines_free. NULL: everything is read each
  * time.
@@ -46,10 +46,11 @@ struct machines_count machines_counted(const struct machines *m);
 
 /* Machines that are READY into s->nodes, in the order of their ids, with what live attempts hold of them; and s->revision,
  * s->reserved and its number. ret_held: struct tenant_hold in the order of ids. compares: one slice too. Asked first (db_ask), so
- * that it is read in the same wait as what is asked for next to it. */
+ * that it is read in the same wait as what is asked for next to it. Without holds only what changed of machines is read, and s
+ * and ret_held stay as they are. */
 struct tenant_hold { struct uuid tenant_id; int64_t slots, gpus; };
 struct machines_ask;
-struct machines_ask *machines_asked(struct work *w);
+struct machines_ask *machines_asked(struct work *w, bool holds);
 enum errc machines_read(struct work *w, struct machines_ask *a, bool compares, struct snapshot *s, struct slice *ret_held,
                         struct err *e) MUST_CHECK;
 

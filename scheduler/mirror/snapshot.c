@@ -246,7 +246,7 @@ static enum errc read_jobs(struct work *w, int64_t limit, struct snapshot *s, st
 static enum errc read_changes(struct work *w, bool compares, struct snapshot *s, struct slice *ret_held, struct err *e)
 {
     const bool is_whole = w->app->waiting && waiting_is_whole(w->app->waiting);
-    struct machines_ask *machines = machines_asked(w);
+    struct machines_ask *machines = machines_asked(w, true);
     struct waiting_ask *waiting = is_whole ? waiting_asked(w, compares) : NULL;
     TRY(machines_read(w, machines, compares, s, ret_held, e));
     return waiting ? waiting_read(w, waiting, e) : ERR_OK;
@@ -279,7 +279,7 @@ enum errc snapshot_of(struct work *w, struct slice jobs, struct snapshot *ret, s
 {
     struct slice held = { 0 };
     *ret = (struct snapshot){ .jobs = { jobs.items, jobs.n }, .now_us = w->now_us };
-    TRY(machines_read(w, machines_asked(w), false, ret, &held, e));
+    TRY(machines_read(w, machines_asked(w, true), false, ret, &held, e));
     bound(ret);
     return complete(w, ret, held, e);
 }

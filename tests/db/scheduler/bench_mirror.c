@@ -6,12 +6,15 @@
  *
  * Prints the mean time of a quick round and the process's own processor time in it, rows read, what a new leader's first
  * round takes and when it knows all that waits: with a plan before each part and
- * as the loop reads, by a walk and by when jobs came; and the memory of that. The cluster of the harness does not fsync. */
+ * as the loop reads, by a walk and by when jobs came; the memory of that; and what standing by costs, and the first round of
+ * one that stood by, with the processor time of PostgreSQL's sessions in ticks of 10 ms. The cluster of the harness does not
+ * fsync. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "scheduler/loop_int.h"
 #include "scheduler/mirror/machines.h"
 #include "scheduler/mirror/waiting_int.h"
 #include "tests/db/scheduler/fixture.h"
@@ -68,12 +71,20 @@ static bool is_second_over(void *until_us)
     return clock_us(CLOCK_MONOTONIC) >= *(int64_t *)until_us;
 }
 
+/* Of the scheduler's sessions, all since they began. */
+static int64_t server_ms(void)
+{
+    return fixture_count(&f, "SELECT 10 * sum(split_part(s, ' ', 14)::bigint + split_part(s, ' ', 15)::bigint)\n"
+                             "  FROM (SELECT pg_read_file(format('/proc/%%s/stat', pid), 0, 1000) AS s FROM pg_stat_activity\n"
+                             "         WHERE usename = 'falaj_scheduler') x");
+}
+
 /* Until a new leader has planned once, and until it knows all that waits: with a plan before each part, or as the loop does
  * while nobody waits for a plan. */
 static void take_over(struct waiters *waiting, bool reads_on, bool walks)
 {
     int64_t cpu = 0, first = 0;
-    const int64_t from = clock_us(CLOCK_MONOTONIC), cpu_from = clock_us(CLOCK_PROCESS_CPUTIME_ID);
+    const int64_t server = server_ms(), from = clock_us(CLOCK_MONOTONIC), cpu_from = clock_us(CLOCK_PROCESS_CPUTIME_ID);
     machines_forget(f.scheduler.machines);
     waiting_forget(waiting);
     one_more();
@@ -88,9 +99,51 @@ static void take_over(struct waiters *waiting, bool reads_on, bool walks)
         (void)round_us(&cpu, false);
     }
     const struct waiting_count c = waiting_counted(waiting);
-    printf("a new leader%s%s: first round %ld us, all known after %ld us (processor %ld); %zu jobs in %zu bytes, %zu each\n",
+    printf("a new leader%s%s: first round %ld us, all known after %ld us (processor %ld, of the server %ld ms);"
+           " %zu jobs in %zu bytes, %zu each\n",
            reads_on ? " that reads on" : "", walks ? " by a walk" : "", (long)first, (long)(clock_us(CLOCK_MONOTONIC) - from),
-           (long)(clock_us(CLOCK_PROCESS_CPUTIME_ID) - cpu_from), c.jobs, c.bytes, c.bytes / (c.jobs ? c.jobs : 1));
+           (long)(clock_us(CLOCK_PROCESS_CPUTIME_ID) - cpu_from), (long)(server_ms() - server), c.jobs, c.bytes,
+           c.bytes / (c.jobs ? c.jobs : 1));
+}
+
+/* Its mirror knows all; a leader plans some rounds; it reads what they changed; and it leads. */
+static void stand_by(struct waiters *leaders, int rounds)
+{
+    struct waiters *own = waiting_new();
+    struct app other = f.scheduler;
+    struct standing s = { .compare_us = INT64_MAX };
+    struct arena *a = arena_new((size_t)2 << 30);
+    int64_t cpu = clock_us(CLOCK_PROCESS_CPUTIME_ID), server = server_ms(), unused = 0;
+    other.waiting = own;
+    while (!waiting_is_whole(own))
+        loop_stand_by(&other, a, &s);
+    printf("who stands by loads: processor %ld us, of the server %ld ms\n",
+           (long)(clock_us(CLOCK_PROCESS_CPUTIME_ID) - cpu), (long)(server_ms() - server));
+    f.scheduler.waiting = leaders;
+    int64_t rows = waiting_counted(own).changed;
+    cpu = 0;
+    for (int i = 0; i < rounds; i++) {
+        one_more();
+        (void)round_us(&unused, false);
+        const int64_t from = clock_us(CLOCK_PROCESS_CPUTIME_ID);
+        s.read_us = 0;
+        loop_stand_by(&other, a, &s);
+        cpu += clock_us(CLOCK_PROCESS_CPUTIME_ID) - from;
+    }
+    printf("  reads %ld rows in %d reads after a round each: processor %ld us a read\n",
+           (long)(waiting_counted(own).changed - rows), rounds, (long)(cpu / rounds));
+    one_more();
+    rows = waiting_counted(own).changed;
+    cpu = 0;
+    server = server_ms();
+    f.scheduler.waiting = own;
+    loop_lead(&f.scheduler);
+    const int64_t wall = round_us(&cpu, false);
+    printf("  leads: first round %ld us (processor %ld, of the server %ld ms), all known before it, %ld rows of waiting jobs\n",
+           (long)wall, (long)cpu, (long)(server_ms() - server), (long)(waiting_counted(own).changed - rows));
+    f.scheduler.waiting = leaders;
+    waiting_free(own);
+    arena_free(a);
 }
 
 int main(int argc, char **argv)
@@ -113,6 +166,7 @@ int main(int argc, char **argv)
     f.scheduler.waiting = jobs;
     for (int i = 0; i < 4; i++)
         take_over(jobs, i % 2, i < 2);
+    stand_by(jobs, rounds);
     const struct machines_count mc = machines_counted(machines);
     const struct waiting_count wc = waiting_counted(jobs);
     for (int i = 0; i < 3 * rounds; i++) {

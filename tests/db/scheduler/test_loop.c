@@ -92,9 +92,9 @@ static int64_t leader_pid(void)
                              " WHERE s.application_name = 'falaj-scheduler-leader' AND l.locktype = 'advisory' AND l.granted");
 }
 
-/* The connection that is the leadership breaks and comes again within a round: the server may be another one, on which
- * numbers of changes mean something else. */
-static void a_new_term_forgets_what_the_last_one_knew(void **state)
+/* The connection that is the leadership breaks and comes again within a round: of the same database, so what is known of it
+ * stands. */
+static void a_new_term_keeps_what_the_last_one_knew(void **state)
 {
     (void)state;
     struct uuid before, after;
@@ -116,7 +116,7 @@ static void a_new_term_forgets_what_the_last_one_knew(void **state)
     pthread_join(thread, NULL);
     loop_free(l);
     leader_free(mine);
-    assert_true(machines_counted(f.scheduler.machines).loads >= 2);
+    assert_int_equal(machines_counted(f.scheduler.machines).loads, 1);
     assert_int_equal(machines_counted(f.scheduler.machines).differing, 0);
     machines_free(f.scheduler.machines);
     f.scheduler.machines = NULL;
@@ -171,7 +171,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_loop_plans_and_reaps),
         cmocka_unit_test(a_loop_that_does_not_lead_plans_nothing),
-        cmocka_unit_test(a_new_term_forgets_what_the_last_one_knew), cmocka_unit_test(a_full_loop_waits_for_room),
+        cmocka_unit_test(a_new_term_keeps_what_the_last_one_knew), cmocka_unit_test(a_full_loop_waits_for_room),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -88,6 +88,7 @@ static int begin(void **state)
     fixture_exec(&f, "DELETE FROM job_change; DELETE FROM plan_change");
     other = f.scheduler;
     other.waiting = waiting_new();
+    other.machines = machines_new();
     other.clock = &ahead;
     standing = (struct standing){ 0 };
     waiting_forget(f.scheduler.waiting);
@@ -99,6 +100,7 @@ static int end(void **state)
 {
     (void)state;
     waiting_free(other.waiting);
+    machines_free(other.machines);
     fixture_end_all(&f);
     return 0;
 }
@@ -127,10 +129,17 @@ static void what_it_reads_follows_what_changed(void **state)
     look(2000000);
     knows_all(&other);
     const struct waiting_count was = knows(&other);
+    look(60000000);
+    const int64_t machines = machines_counted(other.machines).changed;
     for (int i = 0; i < 20; i++)
         look(1000000);
     assert_int_equal(knows(&other).changed, was.changed);               /* nothing changed, whatever waits */
-    assert_true(knows(&other).compared - was.compared <= 2 * WAITING_SLICE);
+    assert_int_equal(machines_counted(other.machines).changed, machines);
+    fixture_exec(&f, "UPDATE node SET cpus = cpus + 1, cpu_milli = cpu_milli + 1000 WHERE name = 'w1'");
+    look(1000000);
+    assert_int_equal(machines_counted(other.machines).changed, machines + 1);
+    assert_int_equal(machines_counted(other.machines).loads, 1);
+    assert_true(knows(&other).compared - was.compared <= 3 * WAITING_SLICE);
     submit(&f, f.tenant_b, 3, ROOM + 1, 3, NULL);
     look(100000);
     assert_int_equal(knows(&other).changed, was.changed);               /* nor is each look a read */
@@ -183,12 +192,16 @@ static void a_new_leader_plans_from_what_it_kept(void **state)
     submit(&f, f.tenant_b, 1, 1, 3, &last);
     WAIT_WHILE(!leader_check(b));
     const struct waiting_count was = knows(&other);
+    const struct machines_count had = machines_counted(other.machines);
+    assert_int_equal(had.loads, 1);
     loop_lead(&other);
     assert_true(waiting_is_whole(other.waiting));
     assert_int_equal(plan_of(&other, false), 1);
     assert_string_equal(state_of(&f, last), "ADMITTED");
     assert_int_equal(knows(&other).loads, was.loads);
     assert_int_equal(knows(&other).changed, was.changed + 1);
+    assert_int_equal(machines_counted(other.machines).loads, 1);
+    assert_int_equal(machines_counted(other.machines).changed, had.changed);
     knows_all(&other);
     leader_free(b);
 }
@@ -250,7 +263,9 @@ static void a_restored_database_is_read_anew(void **state)
                                                                .size = 4, .lists = lists });
     other.pool = pool;
     loop_lead(&other);
+    assert_int_equal(machines_counted(other.machines).loads, 1);
     assert_int_equal(plan_of(&other, false), 0);
+    assert_int_equal(machines_counted(other.machines).loads, 2);
     WAIT_WHILE((plan_of(&other, false), !waiting_is_whole(other.waiting)));
     assert_int_equal(knows(&other).jobs, MANY);
     assert_int_equal(knows(&other).loads, 2);
