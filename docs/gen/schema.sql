@@ -2303,6 +2303,8 @@ CREATE TABLE public.engine (
     image text DEFAULT ''::text NOT NULL,
     node_selector text DEFAULT ''::text NOT NULL,
     tolerations text DEFAULT ''::text NOT NULL,
+    told_tenants uuid[] DEFAULT '{}'::uuid[] NOT NULL,
+    told_jobs uuid[] DEFAULT '{}'::uuid[] NOT NULL,
     CONSTRAINT engine_account_check CHECK ((length(account) <= 64)),
     CONSTRAINT engine_address_check CHECK ((length(address) <= 256)),
     CONSTRAINT engine_authority_check CHECK ((authority ~ '^([a-z0-9][a-z0-9._-]{0,62})?$'::text)),
@@ -2319,6 +2321,7 @@ CREATE TABLE public.engine (
     CONSTRAINT engine_node_selector_check CHECK ((length(node_selector) <= 512)),
     CONSTRAINT engine_place_check CHECK ((length(place) <= 64)),
     CONSTRAINT engine_pool_check CHECK (((pool ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text) AND (pool <> 'default'::text))),
+    CONSTRAINT engine_told_check CHECK (((cardinality(told_tenants) = cardinality(told_jobs)) AND (cardinality(told_jobs) <= 1000))),
     CONSTRAINT engine_tolerations_check CHECK ((length(tolerations) <= 512)),
     CONSTRAINT engine_worker_check CHECK (((worker ~ '^/'::text) AND (length(worker) <= 256))),
     CONSTRAINT engine_worker_config_check CHECK (((worker_config ~ '^/'::text) AND (length(worker_config) <= 256)))
@@ -2328,6 +2331,9 @@ ALTER TABLE public.engine OWNER TO falaj_owner;
 
 -- Name: TABLE engine; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON TABLE public.engine IS 'Outside schedulers that lend machines for one lease';
+
+-- Name: COLUMN engine.told_jobs; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.engine.told_jobs IS 'Jobs whose message says that places are kept; of the tenants beside them';
 
 -- Name: engine_run; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.engine_run (
@@ -8263,6 +8269,12 @@ GRANT UPDATE(health_says) ON TABLE public.engine TO falaj_scheduler;
 
 -- Name: COLUMN engine.heard_at; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT UPDATE(heard_at) ON TABLE public.engine TO falaj_scheduler;
+
+-- Name: COLUMN engine.told_tenants; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(told_tenants) ON TABLE public.engine TO falaj_scheduler;
+
+-- Name: COLUMN engine.told_jobs; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT UPDATE(told_jobs) ON TABLE public.engine TO falaj_scheduler;
 
 -- Name: TABLE engine_run; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.engine_run TO falaj_system;

@@ -123,7 +123,8 @@ static const struct stmt enable = { .name = "engine_enable", .params = "ub", .ca
 static const struct stmt runs_end = { .name = "engine_runs_remove", .params = "u", .card = CARD_NONE, .sql =
     "DELETE FROM engine_run WHERE engine_id = $1 AND state = 'ENDED'" };
 static const struct stmt remove_ = { .name = "engine_remove", .params = "u", .card = CARD_NONE, .sql =
-    "DELETE FROM engine WHERE engine_id = $1 AND NOT EXISTS (SELECT FROM engine_run r WHERE r.engine_id = $1)" };
+    "DELETE FROM engine WHERE engine_id = $1 AND cardinality(told_jobs) = 0\n"
+    "   AND NOT EXISTS (SELECT FROM engine_run r WHERE r.engine_id = $1)" };
 static const struct stmt runs = { .name = "engine_runs", .params = "uui", .row = &engine_run_schema, .card = CARD_MANY, .sql =
     "SELECT r.run_id, r.for_tenant AS tenant_id, r.for_job AS job_id, r.state, r.tries, r.external_id, r.external_state,\n"
     "       r.says, r.outcome, r.wanted_at, r.sent_at, r.ended_at,\n"
@@ -201,8 +202,11 @@ enum errc engine_remove(struct work *w, struct uuid id, struct engine *ret, stru
     TRY(engine_get(w, id, ret, e));
     TRY(db_exec(w->tx, &runs_end, ARGS(A_UUID(id)), NULL, e));
     TRY(db_exec(w->tx, &remove_, ARGS(A_UUID(id)), &n, e));
-    return n ? ERR_OK : FAIL(e, CONFLICT, "%lld of its runs are open; disable it and wait until they have ended",
-                             (long long)(ret->runs ? ret->runs : 1));
+    if (n)
+        return ERR_OK;
+    if (!ret->runs)
+        return FAIL(e, CONFLICT, "Jobs say that they wait for its machines; disable it and try again in a moment");
+    return FAIL(e, CONFLICT, "%lld of its runs are open; disable it and wait until they have ended", (long long)ret->runs);
 }
 
 enum errc engine_runs(struct work *w, struct uuid id, struct uuid before, int64_t limit, struct slice *ret, struct err *e)

@@ -46,7 +46,8 @@ enum errc engine_get(struct work *w, struct uuid id, struct engine *ret, struct 
 enum errc engine_list(struct work *w, struct uuid after, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
 /* Off: it gets no new runs, and those that it has not begun are cancelled. */
 enum errc engine_enable(struct work *w, struct uuid id, bool on, struct engine *ret, struct err *e) MUST_CHECK;
-/* CONFLICT while runs of it are open. Its ended ones go with it. ret: what it was. */
+/* CONFLICT while runs of it are open, or jobs say that places are kept (ADR 0148). Its ended ones go with it. ret: what it
+ * was. */
 enum errc engine_remove(struct work *w, struct uuid id, struct engine *ret, struct err *e) MUST_CHECK;
 /* Newest first, open ones and those of the last seven days. */
 enum errc engine_runs(struct work *w, struct uuid id, struct uuid before, int64_t limit, struct slice *ret,

@@ -24,7 +24,7 @@ SCHEMA_OF(ended_row, "A run that ended", FIELD(ended_row, run_id, 0));
 /* Of run r and engine g. */
 #define OF_RUN "n.zone = g.zone AND n.pool = g.pool AND n.name IN (SELECT g.name || '-' || s FROM unnest(r.seats) s)"
 static const struct stmt engines = { .name = "run_engines", .params = "i", .row = &engine_schema, .card = CARD_MANY, .sql =
-    "SELECT " ROW_COLUMNS FROM_ENGINES "g.enabled OR g.runs > 0 ORDER BY engine_id LIMIT $1" };
+    "SELECT " ROW_COLUMNS FROM_ENGINES "g.enabled OR g.runs > 0 OR cardinality(g.told_jobs) > 0 ORDER BY engine_id LIMIT $1" };
 static const struct stmt open = { .name = "run_open", .params = "ui", .row = &run_row_schema, .card = CARD_MANY, .sql =
     "SELECT r.run_id, r.for_tenant AS tenant_id, r.for_job AS job_id, r.state, array_to_string(r.seats, ',') AS seats, r.slots,\n"
     "       r.cpus, r.gpus, r.memory_bytes, r.minutes, r.tries, r.digest, r.external_id, r.external_state, r.says,\n"

@@ -27,7 +27,7 @@ struct run_row {
     bool job_waits, is_held, is_heard;  /* its job waits; its machines have leases; one of them was heard of lately */
 };
 
-/* Engines that the leader looks after: enabled, or with open runs. struct engine. */
+/* Engines that the leader looks after: enabled, with open runs, or with jobs told that places are kept. struct engine. */
 enum errc engine_run_engines(struct work *w, struct slice *ret, struct err *e) MUST_CHECK;
 /* ret: struct run_row of all that are open. */
 enum errc engine_run_read(struct work *w, const struct engine *g, struct slice *ret, struct err *e) MUST_CHECK;

@@ -12,7 +12,7 @@
     limit       Slurm's time limit ends a machine while slurmrestd is away
     down        a node set DOWN, and a slurmd that is killed while its processes go on
     begun       the scheduler ends by SIGKILL between the record of a submission and the call
-    killed      each part of both sides is ended by SIGKILL at each step of a job
+    killed      each part of both sides is ended by SIGKILL at each step of a job; killed_api and so on: of one part
 
 usage: tests/engines/slurm_full.py [STEP...]
 Every job ends COMPLETED after exactly one attempt that ended well, and the invariants hold."""
@@ -244,7 +244,8 @@ def begun(rig):
 STEPS = (("written down", lambda rig, job: rig.run_of(job)),
          ("sent", lambda rig, job: (r := rig.run_of(job)) and r["state"] == "SENT"),
          ("known there", lambda rig, job: (r := rig.run_of(job)) and r["external_id"]),
-         ("a machine", lambda rig, job: rig.machines("READY", "DRAINING")),
+         ("a machine", lambda rig, job: (r := rig.run_of(job)) and any(
+             n["name"] in r["machine_names"].split(", ") for n in rig.machines("READY", "DRAINING"))),
          ("runs", lambda rig, job: rig.read(job)["state"] == "RUNNING"))
 
 
@@ -255,48 +256,61 @@ def pids(*words):
 
 
 def kill_there(rig, what):
+    n = 0
     for pid in pids(what, rig.slurm.folder):
         try:
             os.kill(pid, signal.SIGKILL)
+            n += 1
         except ProcessLookupError:
             pass
+    return n > 0
 
 
 def kill_ours(rig, what):
     pid = rig.p.pids().get(what)
     if pid:
         os.kill(pid, signal.SIGKILL)
+    return bool(pid)
 
 
 def kill_slurm(rig, what):
     rig.slurm.kill(what)
     {"slurmctld": rig.slurm.start_ctld, "slurmrestd": rig.slurm.start_rest}.get(what, lambda: rig.slurm.start_node(what))()
+    return True
 
 
 VICTIMS = (("scheduler", kill_ours), ("api", kill_ours), ("slurmctld", kill_slurm), ("slurmrestd", kill_slurm),
            ("n1", kill_slurm), ("falaj-worker", kill_there), ("slurmstepd", kill_there))
 
 
-def killed(rig):
-    for what, kill in VICTIMS:
-        jobs = []
+def killed(what, kill):
+    """A part of the drill: killed_api, … A process of a machine is there from the fourth step on; at the last one it has the
+    lease for long enough to be met, and the job has to begin anew."""
+    loses = kill is kill_there
+    def part(rig):
+        jobs, kills = [], 0
         for step, reached in STEPS:
-            job = rig.submit(sleep_ms=1500)
+            job = rig.submit(sleep_ms=30000 if loses and step == STEPS[-1][0] else 1500)
             until(f"{job}: {step}", lambda: reached(rig, job) or rig.read(job)["state"] in ENDED)
-            kill(rig, what)
+            kills += kill(rig, what)
             jobs.append(job)
         for job in jobs:
             rig.done(job, LONG_S)
-        print(f"killed: {what} at {len(STEPS)} steps", flush=True)
+        assert kills, f"nothing was killed: there was no {what}"
+        assert not loses or rig.began(jobs[-1]) > 1, rig.attempts(jobs[-1])
+        print(f"killed: {what} at {len(STEPS)} steps, there at {kills}; attempts that began "
+              f"{[rig.began(j) for j in jobs]} of {[len(rig.attempts(j)) for j in jobs]}", flush=True)
+    part.__name__ = f"killed_{what}"
+    return part
 
 
 def main():
     wanted = sys.argv[1:]
     def these(*steps):
-        return [s for s in steps if not wanted or s.__name__ in wanted]
+        return [s for s in steps if not wanted or s.__name__ in wanted or s.__name__.split("_")[0] in wanted]
     drill(these(doors, gang, preempted, requeued, cancelled, changed, limit, down))
     drill(these(begun), faults="engine_begun:2")
-    drill(these(killed))
+    drill(these(*(killed(*v) for v in VICTIMS)))
 
 
 if __name__ == "__main__":
