@@ -50,12 +50,16 @@ static const struct stmt watch_judge = { .name = "budget_judge", .params = "i", 
 static const struct stmt watch_mark = { .name = "budget_mark", .params = "UUSI", .card = CARD_NONE, .sql =
     "UPDATE budget SET state = i.state, warned = greatest(warned, i.passed) FROM unnest($1, $2, $3, $4) AS i(tenant_id, budget_id, state, passed)\n"
     " WHERE budget.tenant_id = i.tenant_id AND budget.budget_id = i.budget_id" };
+/* From the few that are stopped to their jobs: asked from the side of the jobs, once a second, the planner read all that wait. */
 static const struct stmt watch_to_hold = { .name = "budget_to_hold", .params = "i", .row = &mover_schema, .card = CARD_MANY, .sql =
-    "SELECT j.tenant_id, j.job_id, j.version FROM job j\n"
-    " WHERE j.queued AND NOT j.cancel_requested AND j.tenant_id IN (SELECT b.tenant_id FROM budget b WHERE b.state = 'STOPPED')\n"
-    "   AND EXISTS (SELECT FROM budget b WHERE b.tenant_id = j.tenant_id AND b.state = 'STOPPED'\n"
-    "                AND (b.project_id IS NULL OR b.project_id = j.project_id))\n"
-    " ORDER BY j.tenant_id, j.job_id LIMIT $1 FOR NO KEY UPDATE OF j SKIP LOCKED" };
+    "SELECT j.tenant_id, j.job_id, j.version\n"
+    "  FROM (SELECT DISTINCT tenant_id FROM budget WHERE state = 'STOPPED') s CROSS JOIN LATERAL (\n"
+    "    SELECT job.tenant_id, job.job_id, job.version FROM job\n"
+    "     WHERE job.tenant_id = s.tenant_id AND job.queued AND NOT job.cancel_requested\n"
+    "       AND EXISTS (SELECT FROM budget b WHERE b.tenant_id = job.tenant_id AND b.state = 'STOPPED'\n"
+    "                    AND (b.project_id IS NULL OR b.project_id = job.project_id))\n"
+    "     ORDER BY job.priority DESC, job.job_id LIMIT $1 FOR NO KEY UPDATE OF job SKIP LOCKED) j\n"
+    " LIMIT $1" };
 static const struct stmt watch_to_release = { .name = "budget_to_release", .params = "i", .row = &mover_schema, .card = CARD_MANY, .sql =
     "SELECT j.tenant_id, j.job_id, j.version FROM job j\n"
     " WHERE j.ended IS NULL AND NOT j.queued AND j.state = 'HELD' AND j.reason = 'BudgetExhausted'\n"

@@ -310,6 +310,26 @@ static enum errc rule(struct work *w, const char *place, const char *queue, int6
     return quota_rule_create(w, &in, ret, e);
 }
 
+/* The statement that is asked each second goes from stopped budgets to their tenants' jobs, whatever the statistics say. */
+static void jobs_of_nobody_who_is_stopped_are_not_read(void **state)
+{
+    (void)state;
+    const struct stmt *hold = NULL;
+    for (const struct stmt *const *s = budget_watch_stmts; *s; s++)
+        hold = strcmp((*s)->name, "budget_to_hold") == 0 ? *s : hold;
+    assert_non_null(hold);
+    fixture_exec(&f, "CREATE FUNCTION plan_lines(q text, likes text) RETURNS bigint LANGUAGE plpgsql SET enable_seqscan = off"
+                     " SET enable_bitmapscan = off SET enable_mergejoin = off SET random_page_cost = 1.1 AS $f$ DECLARE l text;"
+                     " n bigint := 0; BEGIN FOR l IN EXECUTE 'EXPLAIN ' || replace(q, '$1', '100') LOOP"
+                     " n := n + (l LIKE likes)::int; END LOOP; RETURN n; END $f$");
+    submit(&f, f.tenant_a, 400, 1, 3, NULL);
+    fixture_exec(&f, "ANALYZE job");
+    assert_int_equal(fixture_count(&f, "SELECT plan_lines($q$%s$q$, '%%Scan using job_queue on job%%')", hold->sql), 1);
+    assert_int_equal(fixture_count(&f, "SELECT plan_lines($q$%s$q$, '%% on job%%')", hold->sql), 1);
+    assert_true(fixture_count(&f, "SELECT plan_lines($q$%s$q$, '%%Cond: (tenant_id = budget.tenant_id)%%')", hold->sql) > 0);
+    fixture_exec(&f, "DROP FUNCTION plan_lines");
+}
+
 static void rules_bind_and_borrow(void **state)
 {
     (void)state;
@@ -350,6 +370,7 @@ int main(void)
         cmocka_unit_test(a_spent_project_stops_itself_alone),
         cmocka_unit_test(counting_twice_changes_nothing), cmocka_unit_test(a_restore_counts_each_entry_once),
         cmocka_unit_test(rules_bind_and_borrow), cmocka_unit_test(what_was_measured_is_charged),
+        cmocka_unit_test(jobs_of_nobody_who_is_stopped_are_not_read),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
