@@ -17,31 +17,37 @@
 enum { GROW_JOBS = 256, GROW_SEATS = GROW_JOBS * 64 };
 
 /* Not those that would not come back from their queue: their budget is spent, or a time until which they must have started is
- * set. None while another one leaves: what it leaves is its own. Those that ran longest come first. */
+ * set. None of a tenant of which one leaves; those that leave are read too, since what they will have is theirs. Of each tenant
+ * those that ran longest come first, and tenants take turns in what is read. */
 static const struct stmt grow_jobs = { .name = "grow_jobs", .params = "ii", .row = &snap_job_schema, .card = CARD_MANY, .sql =
     "SELECT " ROW_COLUMNS " FROM (\n"
-    "  SELECT a.tenant_id AS t, a.job_id AS i FROM attempt a\n"
-    "    JOIN job g ON g.tenant_id = a.tenant_id AND g.job_id = a.job_id AND g.nodes_max >= 2 * a.nodes\n"
-    "         AND g.ended IS NULL AND NOT g.queued AND g.nodes_max > g.nodes\n"
-    "         AND NOT g.cancel_requested AND NOT g.suspend_requested AND NOT job_stays(g.kind) AND g.deadline_at IS NULL\n"
-    "         AND NOT " BUDGET_IS_SPENT("g") "\n"
-    "   WHERE a.live AND a.state = 'RUNNING' AND a.evict_until IS NULL\n"
-    "     AND a.started_at <= clock_timestamp() - $1 * interval '1 millisecond'\n"
-    "     AND NOT EXISTS (SELECT FROM attempt o JOIN job p ON p.tenant_id = o.tenant_id AND p.job_id = o.job_id\n"
-    "                      WHERE o.live AND o.evict_until IS NOT NULL\n"
-    "                        AND p.ended IS NULL AND NOT p.queued AND p.nodes_max > p.nodes)\n"
-    "   ORDER BY a.started_at LIMIT $2) r\n"
+    "  SELECT c.t, c.i FROM (\n"
+    "    SELECT a.tenant_id AS t, a.job_id AS i, a.evict_until IS NOT NULL AS leaves, a.started_at,\n"
+    "           row_number() OVER (PARTITION BY a.tenant_id ORDER BY a.started_at) AS turn\n"
+    "      FROM attempt a\n"
+    "      JOIN job g ON g.tenant_id = a.tenant_id AND g.job_id = a.job_id\n"
+    "           AND g.ended IS NULL AND NOT g.queued AND g.nodes_max > g.nodes\n"
+    "     WHERE a.live AND (a.evict_until IS NOT NULL OR (a.state = 'RUNNING' AND g.nodes_max >= 2 * a.nodes\n"
+    "           AND NOT g.cancel_requested AND NOT g.suspend_requested AND NOT job_stays(g.kind) AND g.deadline_at IS NULL\n"
+    "           AND NOT " BUDGET_IS_SPENT("g") "\n"
+    "           AND a.started_at <= clock_timestamp() - $1 * interval '1 millisecond'\n"
+    "           AND NOT EXISTS (SELECT FROM attempt o JOIN job p ON p.tenant_id = o.tenant_id AND p.job_id = o.job_id\n"
+    "                            WHERE o.tenant_id = a.tenant_id AND o.live AND o.evict_until IS NOT NULL\n"
+    "                              AND p.ended IS NULL AND NOT p.queued AND p.nodes_max > p.nodes)))) c\n"
+    "   ORDER BY c.leaves DESC, c.turn, c.started_at LIMIT $2) r\n"
     "  JOIN (SELECT job.*, 0::bigint AS depth FROM job) j ON j.tenant_id = r.t AND j.job_id = r.i\n"
     " ORDER BY tenant_id, job_id" };
 
-struct seat_row { struct uuid tenant_id, job_id, attempt_id, node_id; int64_t fence, grace_s, devices; };
+struct seat_row { struct uuid tenant_id, job_id, attempt_id, node_id; int64_t fence, grace_s, devices; bool is_leaving; };
 SCHEMA_OF(seat_row, "A machine of a job that may grow", FIELD(seat_row, tenant_id, 0, .doc = "Tenant"),
     FIELD(seat_row, job_id, 0, .doc = "Job"), FIELD(seat_row, attempt_id, 0, .doc = "Attempt"),
     FIELD(seat_row, node_id, 0, .doc = "Machine"), FIELD(seat_row, fence, 0, .doc = "Number of the attempt"),
-    FIELD(seat_row, grace_s, 0, .doc = "Of its class, or a minute"), FIELD(seat_row, devices, 0, .doc = "Devices held"));
+    FIELD(seat_row, grace_s, 0, .doc = "Of its class, or a minute"), FIELD(seat_row, devices, 0, .doc = "Devices held"),
+    FIELD(seat_row, is_leaving, 0, .doc = "It was told to go"));
 /* It is in nobody's way: a class that gives no time for a checkpoint gives it here. */
 static const struct stmt grow_seats = { .name = "grow_seats", .params = "UUi", .row = &seat_row_schema, .card = CARD_MANY, .sql =
-    "SELECT a.tenant_id, a.job_id, a.attempt_id, h.node_id, a.fence, greatest(c.grace_s, 60) AS grace_s, h.devices\n"
+    "SELECT a.tenant_id, a.job_id, a.attempt_id, h.node_id, a.fence, greatest(c.grace_s, 60) AS grace_s, h.devices,\n"
+    "       a.evict_until IS NOT NULL AS is_leaving\n"
     "  FROM unnest($1, $2) AS i(tenant_id, job_id)\n"
     "  JOIN attempt a ON a.tenant_id = i.tenant_id AND a.job_id = i.job_id AND a.live\n"
     "  JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id\n"
@@ -115,7 +121,7 @@ static bool choose(struct work *w, struct found *f, struct slice busy, struct ev
     for (size_t i = 0; i < f->rows.n; i++) {
         const struct snap_node *n = bsearch(&r[i].node_id, f->s.nodes.items, f->s.nodes.n, sizeof *n, node_of);
         seats[i] = (struct grow_seat){ r[i].tenant_id, r[i].job_id, n ? (size_t)(n - f->s.nodes.items) : SIZE_MAX,
-                                       (uint64_t)r[i].devices };
+                                       (uint64_t)r[i].devices, r[i].is_leaving };
     }
     const struct grow_in in = { seats, f->rows.n, busy.items, busy.n };
     if (!grow_choose(&f->s, &in, w->arena, &job, &has, &gets))

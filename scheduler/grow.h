@@ -2,7 +2,7 @@
 /* grow.h - a running job on several machines starts again on more of them (docs/adr/0143).
  *
  * Its attempt is told to go as one that makes room is (evict.h): it keeps a checkpoint and goes back to its queue, and the next
- * plan gives it what is free. It does not count as preempted. One at a time, and each not before it has run for
+ * plan gives it what is free. It does not count as preempted. One of a tenant at a time, and each not before it has run for
  * scheduler.grow_after_ms; 0: never. */
 #pragma once
 #include "core/base/work.h"

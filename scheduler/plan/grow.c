@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* grow.c - one job after the other gives back what it holds, is looked for as if it waited, and takes it again. */
+/* grow.c - first those that leave give back what they hold and take what the next plan gives them; then one job after the other
+ * gives back, is looked for as if it waited, and takes it again; at last all is as it was. */
 #include "scheduler/plan/grow.h"
 #include "scheduler/plan/sight.h"
+
+/* Of a job that leaves: what it is to have. n 0: there is nothing, and it has what it had. */
+struct promise { const struct snap_job *job; const struct seat_of *seats; size_t n; };
 
 static bool is_busy(const struct grow_in *in, const struct snap_job *j)
 {
@@ -63,8 +67,57 @@ static const struct snap_job *job_of(const struct snapshot *s, const struct grow
     return NULL;
 }
 
-bool grow_choose(struct snapshot *s, const struct grow_in *in, struct arena *a, size_t *ret_job, int64_t *ret_has,
-                 int64_t *ret_gets)
+static void hold(struct snapshot *s, const struct promise *p, bool takes)
+{
+    const struct ask a = snap_job_ask(p->job);
+    struct snap_tenant *t = &s->tenants.items[p->job->tenant];
+    struct snap_job sized = *p->job;
+    sized.nodes = (int64_t)p->n;
+    for (size_t i = 0; i < p->n; i++)
+        (takes ? snap_node_take : snap_node_give)(&s->nodes.items[p->seats[i].node], &a, p->seats[i].devices);
+    t->slots_used += (takes ? 1 : -1) * sized.nodes * sized.slots;
+    t->gpus_used += (takes ? 1 : -1) * sized.nodes * sized.gpus;
+    const struct rule_ask ask = sight_rule_ask(t, &sized, &s->nodes.items[p->seats[0].node]);
+    if (t->guarded)
+        (takes ? rulebook_take : rulebook_give)(&s->book, &ask);
+}
+
+/* Returns how many leave; the promises are in the arena. */
+static size_t let_go(struct snapshot *s, const struct grow_in *in, struct arena *a, struct promise **ret)
+{
+    struct gang_sight see;
+    struct promise *all = ARENA_ARRAY(a, struct promise, s->jobs.n + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < in->nseats; i++) {
+        const struct snap_job *j = in->seats[i].is_leaving ? job_of(s, &in->seats[i]) : NULL;
+        struct seat_of *seats = NULL;
+        if (!j || (n && all[n - 1].job == j) || !move(s, in, j, true))
+            continue;
+        all[n] = (struct promise){ .job = j };
+        all[n].n = gang_find_largest(s, &s->tenants.items[j->tenant], j, snap_job_nodes(j), a, &seats, &see);
+        all[n].seats = seats;
+        if (all[n].n)
+            hold(s, &all[n], true);
+        else
+            (void)move(s, in, j, false);
+        n++;
+    }
+    *ret = all;
+    return n;
+}
+
+static void take_back(struct snapshot *s, const struct grow_in *in, const struct promise *all, size_t n)
+{
+    for (size_t i = n; i-- > 0;) {
+        if (!all[i].n)
+            continue;
+        hold(s, &all[i], false);
+        (void)move(s, in, all[i].job, false);
+    }
+}
+
+static bool choose(struct snapshot *s, const struct grow_in *in, struct arena *a, size_t *ret_job, int64_t *ret_has,
+                   int64_t *ret_gets)
 {
     struct gang_sight see;
     struct seat_of *seats;
@@ -73,7 +126,7 @@ bool grow_choose(struct snapshot *s, const struct grow_in *in, struct arena *a, 
         if (j && is_its(&in->seats[i], j))
             continue;
         j = job_of(s, &in->seats[i]);
-        if (!j || is_busy(in, j) || j->denied.ptr || is_stopped(s, j))
+        if (!j || in->seats[i].is_leaving || is_busy(in, j) || j->denied.ptr || is_stopped(s, j))
             continue;
         const int64_t has = move(s, in, j, true);
         const size_t gets = has && 2 * has <= snap_job_most(j)
@@ -87,4 +140,14 @@ bool grow_choose(struct snapshot *s, const struct grow_in *in, struct arena *a, 
         return true;
     }
     return false;
+}
+
+bool grow_choose(struct snapshot *s, const struct grow_in *in, struct arena *a, size_t *ret_job, int64_t *ret_has,
+                 int64_t *ret_gets)
+{
+    struct promise *all;
+    const size_t n = let_go(s, in, a, &all);
+    const bool is_found = choose(s, in, a, ret_job, ret_has, ret_gets);
+    take_back(s, in, all, n);
+    return is_found;
 }

@@ -3,8 +3,8 @@
  *
  * The jobs of the snapshot are those that run below their most (snap_job_most), not those that wait. One may grow where nobody
  * waits for room in its pool or for its tenant's quota, its queue goes, and, with its own machines given back, at least twice as
- * many are there, within its tenant's quota and rules: what the next plan would give it. Pure: the snapshot is as it was
- * afterwards. */
+ * many are there, within its tenant's quota and rules: what the next plan would give it. What it would give to those that leave
+ * already, as one that was chosen before does, is not there. Pure: the snapshot is as it was afterwards. */
 #pragma once
 #include "scheduler/plan/snapshot.h"
 
@@ -14,6 +14,7 @@ struct grow_seat {
     struct uuid tenant_id, job_id;
     size_t node;
     uint64_t devices;
+    bool is_leaving;                    /* its job was told to go, and comes back */
 };
 /* Somebody waits: in that pool, or, pool.ptr NULL, in any; in the way of that tenant's jobs, or, nil, of everybody's. */
 struct grow_wait { struct str pool; struct uuid tenant_id; };

@@ -38,14 +38,19 @@ static int done(void **state)
     return 0;
 }
 
-static struct uuid one(const char *cls, int nodes, int most, int64_t slots)
+static struct uuid one_of(struct uuid tenant, const char *cls, int nodes, int most, int64_t slots)
 {
     struct uuid id;
     char text[UUID_TEXT];
-    assert_int_equal(submit(&f, f.tenant_a, 1, slots, 3, &id), 1);
+    assert_int_equal(submit(&f, tenant, 1, slots, 3, &id), 1);
     uuid_text(id, text);
     fixture_exec(&f, "UPDATE job SET class = '%s', nodes = %d, nodes_max = %d WHERE job_id = '%s'", cls, nodes, most, text);
     return id;
+}
+
+static struct uuid one(const char *cls, int nodes, int most, int64_t slots)
+{
+    return one_of(f.tenant_a, cls, nodes, most, slots);
 }
 
 static void meet(const struct machine *at, const struct lease_grant *g, int rank)
@@ -185,6 +190,34 @@ static void it_grows_and_becomes_smaller(void **state)
     fixture_check(&f);
 }
 
+/* One of a tenant at a time: while one leaves, another tenant's grows into what that one will not have, and no further. */
+static void each_tenant_has_its_turn(void **state)
+{
+    (void)state;
+    struct lease_grant g;
+    struct uuid id[2];
+    f.config->scheduler_grow_after_ms = 1;
+    (void)one("low", 1, 1, 4);
+    assert_int_equal(plan(&f), 1);
+    for (int k = 0; k < 2; k++)
+        id[k] = one_of(k ? f.tenant_b : f.tenant_a, "low", 1, 1, 3);
+    assert_int_equal(plan(&f), 2);      /* one machine each; the fourth is free */
+    for (int i = 0; i < MACHINES; i++)
+        if (take(&f, &m[i], 1, &g))
+            assert_int_equal(tell(&f, &m[i], &g, 1, LE_START, NULL), 1);
+    fixture_exec(&f, "UPDATE job SET nodes_max = 2 WHERE slots = 3");
+    fixture_exec(&f, "UPDATE attempt SET started_at = started_at - interval '1 hour', leased_at = leased_at - interval '1 hour'"
+                     " WHERE live AND tenant_id = (SELECT tenant_id FROM tenant WHERE name = 'aaa')");
+    assert_int_equal(grows(NULL), 1);
+    assert_string_equal(state_of(&f, id[0]), "PREEMPTING");
+    assert_int_equal(grows(NULL), 0);   /* the free machine is the first one's */
+    fixture_exec(&f, "UPDATE node SET slots = 8, cpu_milli = 8000 WHERE node_id = (SELECT node_id FROM attempt a JOIN job j USING"
+                     " (tenant_id, job_id) WHERE j.slots = 4)");
+    assert_int_equal(grows(NULL), 1);
+    assert_string_equal(state_of(&f, id[1]), "PREEMPTING");
+    fixture_exec(&f, "UPDATE node SET slots = 4, cpu_milli = 4000");
+}
+
 /* What would not come out of its queue again stays where it is. */
 static void it_stays_with_a_deadline_or_a_spent_budget(void **state)
 {
@@ -241,6 +274,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test_teardown(it_grows_and_becomes_smaller, done),
                                         cmocka_unit_test_teardown(it_stays_with_a_deadline_or_a_spent_budget, done),
+                                        cmocka_unit_test_teardown(each_tenant_has_its_turn, done),
                                         cmocka_unit_test(quota_of_one_tenant_is_in_no_others_way) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

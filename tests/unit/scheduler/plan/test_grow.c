@@ -22,7 +22,7 @@ struct world {
     struct snap_tenant tenants[1];
     struct snap_job jobs[JOBS];
     int64_t free[MOST];
-    bool at[JOBS][MOST];
+    bool at[JOBS][MOST], leaves[JOBS];
     size_t nnodes, njobs;
     struct grow_wait busy[1];
     size_t nbusy;
@@ -79,7 +79,8 @@ static int chosen(struct world *w)
     for (size_t j = 0; j < w->njobs; j++)
         for (size_t i = 0; i < w->nnodes; i++)
             if (w->at[j][i])
-                seats[in.nseats++] = (struct grow_seat){ w->jobs[j].tenant_id, w->jobs[j].job_id, i, 0 };
+                seats[in.nseats++] = (struct grow_seat){ w->jobs[j].tenant_id, w->jobs[j].job_id, i, 0,
+                                                             w->leaves[j] };
     struct snapshot s = snapshot_of(w, w->jobs, w->njobs);
     size_t job;
     snapshot_fill(&s);
@@ -177,6 +178,31 @@ static void who_ran_longest_is_asked_first(void **state)
     arena_free(w.a);
 }
 
+/* One that was told to go comes back and takes what is free then: another one grows into what that leaves, and not into the
+ * same. */
+static void what_those_that_leave_get_is_not_there(void **state)
+{
+    (void)state;
+    struct world w = begin(3, 4);
+    runs(&w, 1, 2, 3, 0, 1);
+    runs(&w, 1, 2, 3, 1, 1);
+    assert_int_equal(chosen(&w), 0);
+    w.leaves[0] = true;
+    assert_int_equal(chosen(&w), -1);   /* the third machine is the first one's */
+    w.jobs[0].nodes_max = 1;
+    assert_int_equal(chosen(&w), 1);
+    w.jobs[0].nodes_max = 2;
+    w.nnodes = 4;
+    w.free[3] = 4;
+    w.nodes[3] = w.nodes[2];
+    w.nodes[3].node_id.b[0] = 4;
+    assert_int_equal(chosen(&w), 1);
+    assert_int_equal(w.gets, 2);
+    w.tenants[0].slots_limit = 11;      /* six and six, of the same tenant */
+    assert_int_equal(chosen(&w), -1);
+    arena_free(w.a);
+}
+
 /* Back in a stopped queue it would not come out again. */
 static void it_stays_where_its_queue_is_stopped(void **state)
 {
@@ -240,7 +266,8 @@ int main(void)
         cmocka_unit_test(it_grows_once_its_machines_are_there),
         cmocka_unit_test(it_does_not_go_where_others_wait_or_nothing_is_left),
         cmocka_unit_test(who_ran_longest_is_asked_first),
-        cmocka_unit_test(it_stays_where_its_queue_is_stopped),
+        cmocka_unit_test(what_those_that_leave_get_is_not_there),
+                                        cmocka_unit_test(it_stays_where_its_queue_is_stopped),
         cmocka_unit_test(growing_comes_to_an_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
