@@ -42,7 +42,7 @@ ALTER FUNCTION public.attempt_residency() OWNER TO falaj_owner;
 
 -- Name: audit_cluster(); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.audit_cluster() RETURNS text
-    LANGUAGE sql
+    LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     -- the body: migrations
 ALTER FUNCTION public.audit_cluster() OWNER TO falaj_owner;
@@ -773,7 +773,7 @@ ALTER FUNCTION public.machine_room_by(in_zones text[], in_pool text, in_models t
 
 -- Name: mirror_epoch(); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.mirror_epoch() RETURNS text
-    LANGUAGE sql SECURITY DEFINER
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     -- the body: migrations
 ALTER FUNCTION public.mirror_epoch() OWNER TO falaj_system;

@@ -3,9 +3,13 @@
 -- standby takes over or a backup is rolled forward. A byte copy that is started without a new timeline cannot be told from what
 -- it was copied from.
 CREATE OR REPLACE FUNCTION audit_cluster() RETURNS text
-LANGUAGE sql VOLATILE SET search_path = pg_catalog, public, pg_temp AS $$
-  SELECT format('%s/%s/%s', c.system_identifier, d.oid, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))
-    FROM pg_control_system() c, pg_database d WHERE d.datname = current_database() $$;
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, public, pg_temp AS $$
+BEGIN
+  -- PL/pgSQL keeps the plan of this query; an SQL function that pins its path would make it anew at each call.
+  RETURN (
+    SELECT format('%s/%s/%s', c.system_identifier, d.oid, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))
+      FROM pg_control_system() c, pg_database d WHERE d.datname = current_database());
+END $$;
 REVOKE ALL ON FUNCTION audit_cluster() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION audit_cluster() TO falaj_system;
 

@@ -92,22 +92,21 @@ static const struct stmt lease_notices_stmt = { .name = "lease_notices", .params
     " WHERE m.node_id = $1 AND m.live AND m.rank > 0 AND " IS_TOLD "\n"
     " LIMIT $3" };
 
-/* What only machines of a gang behind the first run: an attempt of this machine's own asks for none of it. */
-#define MEMBER(column)                                                                                                     \
-    "(SELECT m." column " FROM attempt_member m\n"                                                                           \
-    "    WHERE m.tenant_id = a.tenant_id AND m.attempt_id = a.attempt_id AND m.node_id = $1)"
+/* m: what only machines of a gang behind the first run. Of an attempt on one machine its table is not looked at. */
 static const struct stmt lease_hold = { .name = "lease_hold", .params = "uUU", .row = &held_schema, .card = CARD_MANY, .sql =
     "SELECT a.tenant_id, a.attempt_id, a.job_id, a.fence, a.slots, a.gpus,\n"
-    "       CASE WHEN a.node_id = $1 THEN a.state ELSE " MEMBER("state") " END AS state,\n"
-    "       a.live AND (a.node_id = $1 OR " MEMBER("live") ") AS live,\n"
-    "       a.node_id, CASE WHEN a.node_id = $1 THEN 0 ELSE " MEMBER("rank") " END AS rank, j.state AS job_state, j.kind,\n"
+    "       CASE WHEN a.node_id = $1 THEN a.state ELSE m.state END AS state, a.live AND (a.node_id = $1 OR m.live) AS live,\n"
+    "       a.node_id, CASE WHEN a.node_id = $1 THEN 0 ELSE m.rank END AS rank, j.state AS job_state, j.kind,\n"
     "       j.fence AS job_fence, j.max_attempts, j.requeue_count, j.cancel_requested, a.evict_why,\n"
     "       CASE WHEN a.evict_until IS NULL THEN 0 ELSE " PREEMPT_LEFT " END AS preempt_ms,\n"
     "       coalesce(extract(epoch FROM clock_timestamp() - a.started_at) * 1000, 0)::bigint AS ran_ms\n"
     "  FROM unnest($2, $3) AS i(tenant_id, attempt_id)\n"
     "  JOIN attempt a ON a.tenant_id = i.tenant_id AND a.attempt_id = i.attempt_id\n"
-    "       AND (a.node_id = $1 OR (a.nodes > 1 AND " MEMBER("rank") " > 0))\n"
+    "  LEFT JOIN LATERAL (\n"
+    "    SELECT rank, state, live FROM attempt_member\n"
+    "     WHERE a.nodes > 1 AND tenant_id = a.tenant_id AND attempt_id = a.attempt_id AND node_id = $1 LIMIT 1) m ON true\n"
     "  JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id\n"
+    " WHERE a.node_id = $1 OR m.rank > 0\n"
     " ORDER BY j.tenant_id, j.job_id FOR NO KEY UPDATE OF j, a" };
 
 static const struct stmt lease_renew_many = { .name = "lease_renew_many", .params = "uUUi", .card = CARD_NONE, .sql =
