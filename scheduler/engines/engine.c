@@ -91,14 +91,14 @@ const char *engine_differs(const struct engine_ask *ask, const struct engine_see
     return NULL;
 }
 
-static struct str cleaned(struct arena *a, struct str text, size_t most)
+static struct str cleaned(struct arena *a, struct str text, const char *marks, size_t most)
 {
     char *out = arena_alloc(a, most + 1);
     size_t n = 0;
     for (size_t i = 0; i < text.len && n < most; i++) {
         const char c = text.ptr[i];
         const bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')
-                             || (c && strchr("_.,()-/ ", c));
+                             || (c && strchr(marks, c));
         if (is_word)
             out[n++] = c;
     }
@@ -108,12 +108,12 @@ static struct str cleaned(struct arena *a, struct str text, size_t most)
 
 struct str engine_word(struct arena *a, struct str text)
 {
-    return cleaned(a, text, ENGINE_WORD_MAX);
+    return cleaned(a, text, "_.,()-/ ", ENGINE_WORD_MAX);
 }
 
 struct str engine_words(struct arena *a, struct str text)
 {
-    return cleaned(a, text, ENGINE_SAYS_MAX);
+    return cleaned(a, text, "_.,()-/ :=", ENGINE_SAYS_MAX);
 }
 
 static bool is_loopback(struct str host)

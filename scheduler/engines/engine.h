@@ -103,7 +103,7 @@ struct str engine_digest(struct arena *a, const struct engine_ask *ask);
 const char *engine_differs(const struct engine_ask *ask, const struct engine_seen *seen, struct str account);
 /* Letters, digits and `_.,()-/ ` of text, at most ENGINE_WORD_MAX. */
 struct str engine_word(struct arena *a, struct str text);
-/* The same of a sentence, at most ENGINE_SAYS_MAX. */
+/* The same of a sentence, with `:=`, at most ENGINE_SAYS_MAX. */
 struct str engine_words(struct arena *a, struct str text);
 /* https, http to a loopback address, or unix:/PATH. */
 bool engine_address_check(struct str s, const char **why);

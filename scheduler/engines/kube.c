@@ -7,12 +7,15 @@
  * what is stored, not what a cache had, so that what is absent is absent. */
 #include "core/base/cleanup.h"
 #include "core/base/clock.h"
+#include "core/base/fault.h"
 #include "core/http/client.h"
 #include "core/json/jsonvalue.h"
 #include "scheduler/engines/kube_read.h"
 #include "scheduler/engines/kube_same.h"
 #include "scheduler/engines/kube_script.h"
 #include "scheduler/engines/kube_text.h"
+
+#include <signal.h>
 
 enum { CONNECT_MS = 2000, BODY_MAX = 128 << 10 };
 #define OURS "labelSelector=app.kubernetes.io%2Fmanaged-by%3D" KUBE_OWNER
@@ -112,6 +115,8 @@ static enum errc submit(const struct engine_call *c, const struct engine_ask *as
     struct err dropped = { 0 };
     TRY(open_client(c, &client, e));
     TRY(post_secret(c, client, ask, e));
+    if (FAULT("engine_half"))
+        raise(SIGKILL);
     if (post_job(c, client, ask, false, &is_stored, e) == ERR_OK) {
         *ret_id = ask->name;
         return ERR_OK;

@@ -14,6 +14,8 @@ kube-apiserver with TLS and RBAC, kube-controller-manager and kube-scheduler. On
     ended      a limit of time; a Job deleted by the administrator; one whose digest was changed
     lost       a node whose kubelet died while its processes go on
     killed     each part of both sides is ended by SIGKILL at each step of a job
+    half       the scheduler ends by SIGKILL between the Secret and the Job of a submission: no Secret is left
+    sent       it does so at each submission of this drill, between the call and its record: found by its name
 
 usage: tests/engines/kubernetes.py [STEP...]
 Every job ends COMPLETED after exactly one attempt that ended well, but the cancelled ones, and the invariants hold."""
@@ -309,26 +311,53 @@ def killed(rig):
     until("nothing left there", lambda: empty(rig), LONG_S)
 
 
+def half(rig):
+    fell = rig.falls()
+    jobs = [rig.submit() for _ in range(3)]
+    for job in jobs:
+        rig.done(job, LONG_S)
+    assert rig.falls() > fell, "the scheduler did not fall"
+    assert max(rig.run_of(job)["tries"] for job in jobs) == 2, rig.runs()
+    until("nothing left there", lambda: empty(rig), LONG_S)
+
+
+def sent(rig):
+    fell = rig.falls()
+    jobs = [rig.submit() for _ in range(3)]
+    for job in jobs:
+        rig.done(job, LONG_S)
+    assert rig.falls() >= fell + 3, (fell, rig.falls())
+    assert {rig.run_of(job)["tries"] for job in jobs} == {1}, rig.runs()
+    until("nothing left there", lambda: empty(rig), LONG_S)
+
+
 ALL = (runs, doors, queue, gang, waits, preempted, cancelled, ended, lost, killed)
 
 
-def main():
-    kube_rig.programs()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("told to end"))      # what it started ends, too
-    steps = [s for s in ALL if not sys.argv[1:] or s.__name__ in sys.argv[1:]]
-    rig, faults = KubeRig(), []
-    for step in steps:
+def drill(steps, **rig_as):
+    rig, faults = None, []
+    for step in [s for s in steps if not sys.argv[1:] or s.__name__ in sys.argv[1:]]:
         t0 = time.time()
         try:
+            rig = rig or KubeRig(**rig_as)
             step(rig)
             print(f"{step.__name__}: {time.time() - t0:.1f} s", flush=True)
         except (AssertionError, SystemExit, RuntimeError) as x:
             faults.append(f"{step.__name__}: {x!r}")
             break
-    faults += [] if faults else rig.check()
-    for f in faults:
-        print("FAULT", f, flush=True)
-    rig.close(faults)
+    if rig:
+        faults += [] if faults else rig.check()
+        for f in faults:
+            print("FAULT", f, flush=True)
+        rig.close(faults)
+
+
+def main():
+    kube_rig.programs()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("told to end"))      # what it started ends, too
+    drill(ALL)
+    drill((half,), faults="engine_half:2")
+    drill((sent,), faults="engine_sent:1")
 
 
 if __name__ == "__main__":

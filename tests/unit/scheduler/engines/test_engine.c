@@ -52,6 +52,17 @@ static void what_differs_is_named_and_more_than_asked_is_not(void **state)
     assert_true(str_eq(was, engine_digest(arena, &ask)));           /* no secret is in it */
 }
 
+static void what_an_engine_says_is_plain_and_bounded(void **state)
+{
+    (void)state;
+    assert_string_equal(engine_word(arena, STR("<b>a:b</b>\n\"c\"")).ptr, "bab/bc");
+    assert_string_equal(engine_words(arena, STR("<b>a: b=1</b>\n")).ptr, "ba: b=1/b");
+    char text[ENGINE_SAYS_MAX + 9];
+    memset(text, 'x', sizeof text);
+    assert_int_equal(engine_word(arena, str_n(text, sizeof text)).len, ENGINE_WORD_MAX);
+    assert_int_equal(engine_words(arena, str_n(text, sizeof text)).len, ENGINE_SAYS_MAX);
+}
+
 static void addresses_are_encrypted_or_stay_here(void **state)
 {
     (void)state;
@@ -74,6 +85,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_read_as_they_were_made),
         cmocka_unit_test(what_differs_is_named_and_more_than_asked_is_not),
+        cmocka_unit_test(what_an_engine_says_is_plain_and_bounded),
         cmocka_unit_test(addresses_are_encrypted_or_stay_here),
     };
     return cmocka_run_group_tests(tests, arena_up, arena_down);

@@ -135,7 +135,7 @@ static void faults_say_whether_anything_was_taken(void **state)
                                           ",\"details\":{\"causes\":[{\"reason\":\"FieldValueInvalid\","
                                           "\"message\":\"Invalid value: -1\",\"field\":\"spec.parallelism\"}]}"));
     assert_int_equal(kube_read(arena, 422, invalid, true, &doc, &e), ERR_INVALID);
-    assert_string_equal(e.msg, "Kubernetes refused: Invalid, spec.parallelism, Invalid value -1 (422)");
+    assert_string_equal(e.msg, "Kubernetes refused: Invalid, spec.parallelism, Invalid value: -1 (422)");
     const struct str forbidden = STR(STATUS("Forbidden", "jobs.batch is forbidden: exceeded quota", ""));
     assert_int_equal(kube_read(arena, 403, forbidden, true, &doc, &e), ERR_INVALID);
     assert_non_null(strstr(e.msg, "exceeded quota"));
