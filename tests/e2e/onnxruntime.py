@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""onnxruntime.py LIBRARY - a whole platform whose machine has ONNX Runtime: two versions with operators that ours lacks are
-imported and named by their engine, deployed, rolled from one to the other under calls of which none may fail, run in a batch with
-the numbers of the deployment, and a call without end is stopped. numpy says what is right. Needs python3-onnx."""
+"""onnxruntime.py LIBRARY - a whole platform, one of whose two machines has ONNX Runtime: all that needs it goes there, though the
+other is the better fit for each. Two versions with operators that ours lacks are imported and named by their engine, deployed,
+rolled from one to the other under calls of which none may fail, run in a batch with the numbers of the deployment; a call without
+end is stopped, and so is a row of a batch. numpy says what is right. Needs python3-onnx."""
 import json, os, subprocess, sys, tempfile, threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import numpy, onnx
 from onnx import TensorProto as T, helper as h
+from machine_falaj import Machine
 from platform_falaj import BIN, Api, Platform, until
 
 ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "OUT_OF_MEMORY", "NODE_FAIL", "DEADLINE", "REJECTED", "PREEMPTED")
@@ -57,18 +59,30 @@ def main():
     env = {**os.environ, "FALAJ_URL": p.url, "FALAJ_TOKEN": api.token, "HOME": made}
     rows = numpy.random.RandomState(3).randn(ROWS, COLUMNS).astype("f4")
 
-    def falaj(*words):
+    def said(*words):
         command = [os.path.join(BIN, "falaj"), *words, "-o", "json"]
-        r = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, cwd=made)
+        return subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, cwd=made)
+
+    def falaj(*words):
+        r = said(*words)
         if r.returncode:
             raise SystemExit(f"falaj {words}: {r.returncode} {r.stdout} {r.stderr}")
         return json.loads(r.stdout)
 
+    # A job of one slot goes to the machine that has the fewest left, which is this one.
+    second = Machine(p, "second", **{"worker.slots": "1"})
+    nodes = until("two machines", lambda: len(n := api.must("GET", "/v1/nodes")["data"]) == 2 and n)
+    engines = {n["name"]: n["engines"] for n in nodes}
+    assert engines.pop("second") == "" and [e.startswith("onnxruntime 1.") for e in engines.values()] == [True], nodes
+
     for name, nodes in (("squares", squares()), ("cubes", cubes()), ("turns", turns())):
         save(os.path.join(made, name + ".onnx"), nodes)
-    first = falaj("model", "import", "squares.onnx", "--name", "odd")
-    second = falaj("model", "import", "cubes.onnx", "--name", "odd")
-    assert (first["engine"], first["version"], second["version"]) == ("onnxruntime", 1, 2), (first, second)
+    r = said("model", "import", "squares.onnx", "--name", "odd")
+    assert r.returncode and "submit with engine onnxruntime" in r.stderr, (r.stdout, r.stderr)
+    wanted = ("--engine", "onnxruntime")
+    first = falaj("model", "import", "squares.onnx", "--name", "odd", *wanted)
+    newer = falaj("model", "import", "cubes.onnx", "--name", "odd", *wanted)
+    assert (first["engine"], first["version"], newer["version"]) == ("onnxruntime", 1, 2), (first, newer)
     deployed = falaj("deploy", "create", "odd", "odd", "--version", "1", "--wait")
     assert deployed["engine"] == "onnxruntime", deployed
     assert falaj("deploy", "get", "odd")["engine"] == "onnxruntime"
@@ -112,7 +126,7 @@ def main():
     spec = {"model_id": first["model_id"], "model_version": 2, "dataset_id": data}
     job = api.must("POST", "/v1/jobs", {"name": "rows", "kind": "batch", "spec": spec})["job_id"]
     j = until("the batch", lambda: (j := api.must("GET", f"/v1/jobs/{job}"))["state"] in ENDED and j)
-    assert j["state"] == "COMPLETED" and j["result"]["rows"] == ROWS, j
+    assert j["state"] == "COMPLETED" and j["result"]["rows"] == ROWS and j["engine"] == "onnxruntime", j
     lines = api.call("GET", f"/v1/jobs/{job}/outputs/result", raw=True)[1].decode().split()
     got = numpy.array([[float(v) for v in line.split(",")] for line in lines[1:]])
     assert got.shape == rows.shape and close(got.reshape(-1), rows ** 3), got[:3]
@@ -121,7 +135,7 @@ def main():
     print(f"a batch of {ROWS} rows, with the deployment's numbers")
 
     # A call without end has its own time, and the deployment serves on.
-    falaj("model", "import", "turns.onnx", "--name", "turns")
+    falaj("model", "import", "turns.onnx", "--name", "turns", *wanted)
     falaj("deploy", "create", "turns", "turns", "--wait")
     endless = numpy.full((1, COLUMNS), 1e15, "f4")
     status, got = api.call("POST", "/v2/models/turns/infer", call(endless, timeout=3000000))
@@ -129,6 +143,20 @@ def main():
     answer = api.must("POST", "/v2/models/turns/infer", call(rows[:2]))
     assert len(answer["outputs"][0]["data"]) == 2 * COLUMNS
     print(f"a call without end: {status} {json.dumps(got)}")
+
+    # So is a row of a batch, which is named with its bound; its neighbours were computed.
+    with open(os.path.join(made, "rows.csv"), "w") as f:
+        f.write(",".join(f"c{i}" for i in range(COLUMNS)) + "\n")
+        f.writelines(",".join("1e15" if i == 30 else "1" for _ in range(COLUMNS)) + "\n" for i in range(64))
+    falaj("dataset", "upload", "rows", "rows.csv")
+    turning = [m["model_id"] for m in api.must("GET", "/v1/models")["data"] if m["name"] == "turns"][0]
+    spec = {"model_id": turning, "dataset_id": data, "max_call_seconds": 2}
+    job = api.must("POST", "/v1/jobs", {"name": "rows", "kind": "batch", "spec": spec, "max_attempts": 1})["job_id"]
+    j = until("the batch without end", lambda: (j := api.must("GET", f"/v1/jobs/{job}"))["state"] in ENDED and j)
+    assert j["state"] == "FAILED" and "row 31: the model was still computing" in j["message"], j
+    assert "(max_call_seconds: 2)" in j["message"], j
+    print(f"a row without end: {j['message']}")
+    second.kill()
     p.close()
 
 
