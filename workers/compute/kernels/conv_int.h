@@ -19,6 +19,7 @@
 #include "workers/compute/kernels/conv_place_int.h"
 #include "workers/compute/kernels/round_int.h"
 #include "workers/compute/kernels/wino_int.h"
+#include "workers/compute/kernels/wino_stride_int.h"
 
 struct conv {
     struct window w;
@@ -194,6 +195,10 @@ static void k_conv2d(struct backend_ctx *c, const struct op_call *o)
         wino_conv(c, &w, false, o->in[0]->ptr, weight->ptr, o->out[0]->ptr);
         return;
     }
+    if (two_is_for(&w, o->attr.flags)) {
+        two_conv(c, &w, false, o->in[0]->ptr, weight->ptr, o->out[0]->ptr);
+        return;
+    }
     size_t k = w.h * w.w * w.x.c, count = panels_of(w.y.c);
     struct mat b = mat_host(weight->ptr, ELEM_F32, w.y.c, k);
     float *panels = cpu_scratch(c, count * NR * k * sizeof *panels);
@@ -222,6 +227,10 @@ static void k_conv2d_bwd_x(struct backend_ctx *c, const struct op_call *o)
         wino_conv(c, &w, true, o->in[1]->ptr, from, o->out[0]->ptr);
         return;
     }
+    if (two_is_for(&w, o->attr.flags)) {
+        two_conv(c, &w, true, o->in[1]->ptr, from, o->out[0]->ptr);
+        return;
+    }
     struct conv v = conv_new(&w, true, o->in[1]->ptr, o->attr.flags);
     size_t places = w.h * w.w, in = w.x.c, out = w.y.c;
     v.out = o->out[0]->ptr;
@@ -243,6 +252,10 @@ static void k_conv2d_bwd_w(struct backend_ctx *c, const struct op_call *o)
     const struct window w = window_of(&o->attr, o->in[0], o->in[1]);
     if (wino_is_for(&w, o->attr.flags)) {
         wino_back_w(c, &w, o->attr.flags, o->in[0]->ptr, o->in[1]->ptr, o->out[0]->ptr);
+        return;
+    }
+    if (two_is_for(&w, o->attr.flags)) {
+        two_back_w(c, &w, o->attr.flags, o->in[0]->ptr, o->in[1]->ptr, o->out[0]->ptr);
         return;
     }
     struct conv v = conv_new(&w, false, o->in[0]->ptr, o->attr.flags);

@@ -46,25 +46,19 @@ static void wino_multiply_back(void *arg, size_t place)
     wino_run(&g);
 }
 
-struct wino_pack { struct backend_ctx *c; const struct wino *j; float *panels; };
-
-static void wino_pack(void *arg, size_t task)
-{
-    const struct wino *j = ((const struct wino_pack *)arg)->j;
-    const size_t k = j->in.c, n = j->out.c, each = panels_of(n), place = task / each, panel = task % each;
-    const struct mat b = mat_host(j->turned + place * k * n, ELEM_F32, j->is_back ? k : n, j->is_back ? n : k);
-    pack_panel(&b, !j->is_back, panel * NR, k, ((const struct wino_pack *)arg)->panels + task * NR * k);
-}
-
-/* Is it of the kind that gains: no end of the product, whole vectors of channels, tiles that are not mostly outside, and turned
- * weights that have room. */
-static bool wino_is_for(const struct window *w, unsigned flags)
+/* No end of the product, whole vectors of channels and at least two, turned weights that have room, and tiles that are not mostly
+ * outside. */
+static bool wino_has_room(const struct window *w, unsigned flags)
 {
     const size_t inside = w->y.h * w->y.w, tiles = (w->y.h + WINO_OUT - 1) / WINO_OUT * ((w->y.w + WINO_OUT - 1) / WINO_OUT);
-    return w->h == 3 && w->w == 3 && w->stride == 1 && w->pad <= 2 && !(flags & ~(unsigned)OP_ACCUMULATE)
-           && w->x.c % WINO_LANES == 0 && w->y.c % WINO_LANES == 0 && w->x.c >= 2 * WINO_LANES && w->y.c >= 2 * WINO_LANES
-           && w->x.c <= WINO_CHANNELS && w->y.c <= WINO_CHANNELS && w->x.c * w->y.c <= WINO_PAIRS
-           && tiles * WINO_OUT * WINO_OUT * 2 <= inside * 3;
+    return !(flags & ~(unsigned)OP_ACCUMULATE) && w->x.c % WINO_LANES == 0 && w->y.c % WINO_LANES == 0
+           && w->x.c >= 2 * WINO_LANES && w->y.c >= 2 * WINO_LANES && w->x.c <= WINO_CHANNELS && w->y.c <= WINO_CHANNELS
+           && w->x.c * w->y.c <= WINO_PAIRS && tiles * WINO_OUT * WINO_OUT * 2 <= inside * 3;
+}
+
+static bool wino_is_for(const struct window *w, unsigned flags)
+{
+    return w->h == 3 && w->w == 3 && w->stride == 1 && w->pad <= 2 && wino_has_room(w, flags);
 }
 
 static struct wino wino_new(struct backend_ctx *c, const struct image *in, const struct image *out, size_t pad, unsigned flags)
@@ -74,21 +68,27 @@ static struct wino wino_new(struct backend_ctx *c, const struct image *in, const
     j.tw = (out->w + WINO_OUT - 1) / WINO_OUT;
     j.v = cpu_scratch_at(c, SLOT_GATHER, WINO_PLACES * j.chunk * panels_of(in->c) * NR * sizeof *j.v);
     j.m = cpu_scratch_at(c, SLOT_TILE, WINO_PLACES * j.chunk * out->c * sizeof *j.m);
-    j.turned = cpu_scratch_at(c, SLOT_TURNED, WINO_PLACES * in->c * out->c * sizeof *j.turned);
     return j;
+}
+
+/* Weights into panels. Their vectors go along the columns of the product: as they lie in memory for the gradient of the input. */
+static void wino_prepare(struct backend_ctx *c, struct wino *j, size_t all, void (*turn)(void *arg, size_t k))
+{
+    if (!j->is_back) {
+        j->turned = cpu_scratch_at(c, SLOT_TURNED, 9 * j->in.c * j->out.c * sizeof *j->turned);
+        cpu_split(c, j->out.c / 8, (double)all, wino_transpose, j);
+    }
+    cpu_split(c, j->in.c, (double)all * 4, turn, j);
 }
 
 /* `out` of `in`: forward, or with is_back the gradient of the input, where `in` is dy's image. */
 static void wino_conv(struct backend_ctx *c, const struct window *w, bool is_back, const float *x, const float *weight, float *y)
 {
     struct wino j = wino_new(c, is_back ? &w->y : &w->x, is_back ? &w->x : &w->y, is_back ? 2 - w->pad : w->pad, 0);
-    const size_t tiles = j.out.n * j.th * j.tw, all = j.in.c * j.out.c * WINO_PLACES, each = panels_of(j.out.c);
+    const size_t tiles = j.out.n * j.th * j.tw, all = j.in.c * j.out.c * WINO_PLACES;
     j.is_back = is_back, j.x = x, j.weight = weight, j.y = y;
-    cpu_split(c, w->y.c, (double)all * 4, wino_weights, &j);
-    float *panels = cpu_scratch(c, WINO_PLACES * each * NR * j.in.c * sizeof *panels);
-    struct wino_pack pack = { c, &j, panels };
-    cpu_split(c, WINO_PLACES * each, (double)all * 4, wino_pack, &pack);
-    j.panels = panels;
+    j.panels = cpu_scratch(c, WINO_PLACES * panels_of(j.out.c) * NR * j.in.c * sizeof *j.panels);
+    wino_prepare(c, &j, all, wino_weights);
     for (; j.first < tiles; j.first += j.chunk) {
         j.count = tiles - j.first < j.chunk ? tiles - j.first : j.chunk;
         const double cells = (double)(j.count * WINO_PLACES);
@@ -103,6 +103,7 @@ static void wino_back_w(struct backend_ctx *c, const struct window *w, unsigned 
     struct wino j = wino_new(c, &w->x, &w->y, w->pad, flags);
     const size_t tiles = j.out.n * j.th * j.tw;
     j.x = x, j.dy = dy, j.y = dw, j.is_panelled = true;
+    j.turned = cpu_scratch_at(c, SLOT_TURNED, WINO_PLACES * j.in.c * j.out.c * sizeof *j.turned);
     if (j.in.c % NR)                    /* the last panel's other half stays zero */
         memset(j.v, 0, WINO_PLACES * j.chunk * panels_of(j.in.c) * NR * sizeof *j.v);
     for (; j.first < tiles; j.first += j.chunk) {

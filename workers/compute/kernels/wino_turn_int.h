@@ -3,7 +3,7 @@
  * time. The matrices are those of the points 0, 1, -1, 1/2, -2 and infinity, whose six rows of G have their factors apart. */
 enum { WINO_SIDE = 6, WINO_OUT = 4, WINO_PLACES = WINO_SIDE * WINO_SIDE, WINO_LANES = NR / 2, WINO_CHANNELS = 2048,
        WINO_TILES = MC,
-       WINO_PAIRS = 1 << 20 };          /* of channels: turned and packed their weights take 300 MB of scratch memory */
+       WINO_PAIRS = 1 << 20 };          /* of channels: turned and packed their weights take 150 MB of scratch memory */
 
 typedef float wino_vec __attribute__((vector_size(WINO_LANES * 4), aligned(4), may_alias));
 
@@ -17,8 +17,9 @@ struct wino {
     const float *x, *dy;
     float *y, *v, *m;           /* of a chunk: places of the tiles, and of their results */
     size_t first, count, chunk;         /* tiles */
-    const float *weight, *panels;
-    float *turned;              /* [place][out][in] */
+    const float *weight;
+    float *panels;              /* of the weights: [place] */
+    float *turned;              /* the weights' gradient, [place][out][in]; forward the weights, [in][9][out] */
     bool is_back, is_panelled;          /* v lies in panels, as the right factor of a product */
     unsigned flags;
     tile_fn *multiply;
@@ -165,21 +166,33 @@ static void wino_slope(void *arg, size_t task)
     }
 }
 
-/* G g Gᵀ of one output's weights, with the window turned round for the gradient of the input. */
-static void wino_weights(void *arg, size_t out)
+/* Weights [out][9][in] -> [in][9][out], eight outputs. */
+static void wino_transpose(void *arg, size_t task)
 {
     const struct wino *j = arg;
-    const size_t in = j->is_back ? j->out.c : j->in.c, outs = j->is_back ? j->in.c : j->out.c;      /* of the weights */
-    for (size_t at = 0; at < in; at += WINO_LANES) {
+    const size_t in = j->in.c, out = j->out.c;
+    for (size_t p = 0; p < 9; p++)
+        for (size_t at = 0; at < in; at += 8)
+            transpose8(j->weight + (task * 8 * 9 + p) * in + at, 9 * in, j->turned + (at * 9 + p) * out + task * 8, 9 * out);
+}
+
+/* G g Gᵀ of one channel of the depth, straight into the panels of every place; `from` is [depth][9][columns]. The window is
+ * turned round for the gradient of the input. */
+static void wino_weights(void *arg, size_t k)
+{
+    const struct wino *j = arg;
+    const float *from = j->is_back ? j->weight : j->turned;
+    const size_t n = j->out.c, depth = j->in.c, step = panels_of(n) * NR * depth;
+    for (size_t at = 0; at < n; at += WINO_LANES) {
         wino_vec g[9], t[WINO_SIDE * 3], u[WINO_SIDE];
         for (size_t p = 0; p < 9; p++)
-            g[j->is_back ? 8 - p : p] = *(const wino_vec *)(j->weight + (out * 9 + p) * in + at);
+            g[j->is_back ? 8 - p : p] = *(const wino_vec *)(from + (k * 9 + p) * n + at);
         for (size_t col = 0; col < 3; col++)
             wino_g(g + col, 3, t + col, 3);
-        float *to = j->turned + out * in + at;
+        float *to = j->panels + at / NR * (depth * NR) + k * NR + at % NR;
         for (size_t row = 0; row < WINO_SIDE; row++) {
             wino_g(t + row * 3, 1, u, 1);
-            for (size_t col = 0; col < WINO_SIDE; col++, to += outs * in)
+            for (size_t col = 0; col < WINO_SIDE; col++, to += step)
                 *(wino_vec *)to = u[col] * (wino_factor[row] * wino_factor[col]);
         }
     }

@@ -61,20 +61,25 @@ static void test_random_sizes(void **st)
     kit_each(3, random_sizes);
 }
 
-/* Windows of 3 × 3 at stride 1 over whole vectors of channels (wino_int.h): sizes around its tiles of 4 × 4 and its chunks of 96,
- * each operation within the bound of all, with the same bits for three threads, and an image with the same bits in any batch. */
+/* Windows of 3 × 3 over whole vectors of channels (wino_int.h, at stride 2 wino_stride_int.h): sizes around their tiles of 4 × 4
+ * results and chunks of 96, each operation within the bound of all, with the same bits for three threads, and an image with the
+ * same bits in any batch. */
 static void square_windows(const struct backend *be, struct backend_ctx *alone, struct backend_ctx *many, struct backend_ctx *ref)
 {
-    static const size_t side[] = { 4, 7, 8, 13 }, channels[] = { 16, 32, 48 };
+    static const size_t side[] = { 4, 7, 8, 13 }, side_at_two[] = { 7, 13, 16, 29 }, channels[] = { 16, 32, 48 };
     struct net_case k[NET_CASES_MAX];
     struct err e;
-    for (int i = 0; i < 5; i++) {
-        struct net_size s = { .n = i == 3 ? 7 : 1 + below(2), .t = 1, .heads = 1, .kv_heads = 1, .d = 1, .groups = 4, .window = 3,
-                              .stride = 1, .pad = i % 4 ? 1 : below(3), .side = side[i % 4], .in = channels[below(3)],
-                              .out = channels[below(3)] };
+    for (int i = 0; i < 10; i++) {
+        struct net_size s = { .n = i % 4 == 3 ? 7 : 1 + below(2), .t = 1, .heads = 1, .kv_heads = 1, .d = 1, .groups = 4,
+                              .window = 3, .stride = 1 + i / 5, .pad = i % 4 ? 1 : below(3), .side = side[i % 4],
+                              .in = channels[below(3)], .out = channels[below(3)] };
+        if (i >= 5)             /* whole panels of every tier */
+            s.side = side_at_two[i % 4], s.pad = 1, s.in = i % 4 ? 32 : 64, s.out = i % 2 ? 32 : 64;
         for (size_t j = 0, n = net_cases(&s, k); j < n; j++) {
             uint64_t hash[2], seed = (uint64_t)i * 64 + j + 1;
             if (k[j].op != OP_CONV2D && k[j].op != OP_CONV2D_BWD_X && k[j].op != OP_CONV2D_BWD_W)
+                continue;
+            if (i >= 5 && k[j].attr.flags & (MM_BIAS | OP_BF16))        /* these go another way */
                 continue;
             if (net_check(be, alone, ref, &k[j], seed, 1e-5, &hash[0], &e) != ERR_OK
                 || net_check(be, many, ref, &k[j], seed, 1e-5, &hash[1], &e) != ERR_OK)
@@ -85,31 +90,41 @@ static void square_windows(const struct backend *be, struct backend_ctx *alone, 
     }
 }
 
-static void any_batch(const struct backend *be, struct backend_ctx *alone, struct backend_ctx *many, struct backend_ctx *ref)
+/* Four images of x are 100 tiles at either stride. */
+static void any_batch_at(const struct backend *be, struct backend_ctx *alone, size_t stride, size_t side, size_t out)
 {
-    enum { N = 4, SIDE = 18, C = 32, OUT = 48, EACH = SIDE * SIDE };
-    static float x[N * EACH * C], w[OUT * 9 * C], y[N * EACH * OUT], one[EACH * OUT], dx[N * EACH * C], back[EACH * C];
-    const struct op_attr attr = { .stride = 1, .pad = 1, .window = { 3, 3 } };
-    (void)many, (void)ref;
+    enum { N = 4, SIDE = 38, C = 32, OUT = 48, COARSE = 19 };
+    static float x[N * SIDE * SIDE * C], w[OUT * 9 * C], y[N * COARSE * COARSE * OUT], one[COARSE * COARSE * OUT];
+    static float dx[N * SIDE * SIDE * C], back[SIDE * SIDE * C];
+    const struct op_attr attr = { .stride = stride, .pad = 1, .window = { 3, 3 } };
+    const size_t coarse = (side - 1) / stride + 1, each = side * side * C, made = coarse * coarse * out;
+    assert_true(side <= SIDE && coarse <= COARSE && out <= OUT);
     for (size_t i = 0; i < sizeof x / sizeof *x; i++)
         x[i] = (float)below(1 << 20) / (1 << 19) - 1;
     for (size_t i = 0; i < sizeof w / sizeof *w; i++)
         w[i] = (float)below(1 << 20) / (1 << 22);
-    const struct tensor W = host_image(w, OUT, 3, 3, C);
+    const struct tensor W = host_image(w, out, 3, 3, C);
     for (size_t i = 0; i <= N; i++) {           /* all, then each alone */
         const size_t n = i ? 1 : N, at = i ? i - 1 : 0;
-        const struct tensor X = host_image(x + at * EACH * C, n, SIDE, SIDE, C), Y = host_image(i ? one : y, n, SIDE, SIDE, OUT);
-        const struct tensor dX = host_image(i ? back : dx, n, SIDE, SIDE, C);
-        const struct tensor dY = host_image(y + at * EACH * OUT, n, SIDE, SIDE, OUT);
+        const struct tensor X = host_image(x + at * each, n, side, side, C), Y = host_image(i ? one : y, n, coarse, coarse, out);
+        const struct tensor dX = host_image(i ? back : dx, n, side, side, C);
+        const struct tensor dY = host_image(y + at * made, n, coarse, coarse, out);
         const struct op_call forward = { .attr = attr, .in = { &X, &W }, .out = { &Y } };
         const struct op_call backward = { .attr = attr, .in = { &W, &dY }, .out = { &dX } };
         (*be->kernels)[OP_CONV2D][ELEM_F32](alone, &forward);
         (*be->kernels)[OP_CONV2D_BWD_X][ELEM_F32](alone, &backward);
         if (i)
-            assert_memory_equal(one, y + at * EACH * OUT, sizeof one);
+            assert_memory_equal(one, y + at * made, made * sizeof *y);
         if (i)
-            assert_memory_equal(back, dx + at * EACH * C, sizeof back);
+            assert_memory_equal(back, dx + at * each, each * sizeof *dx);
     }
+}
+
+static void any_batch(const struct backend *be, struct backend_ctx *alone, struct backend_ctx *many, struct backend_ctx *ref)
+{
+    (void)many, (void)ref;
+    any_batch_at(be, alone, 1, 18, 48);
+    any_batch_at(be, alone, 2, 38, 32);
 }
 
 static void test_square_windows(void **st)
