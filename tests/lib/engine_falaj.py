@@ -8,6 +8,16 @@ from slurm_rig import USER, Slurm
 ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "OUT_OF_MEMORY", "NODE_FAIL", "DEADLINE", "REJECTED", "PREEMPTED")
 
 
+# Machines of a run that was submitted once, and so had one worker each, with several leases in its time.
+SECOND_LEASES = """SELECT count(*) FROM (
+  SELECT FROM engine_run r JOIN engine g USING (engine_id)
+    JOIN node n ON n.zone = g.zone AND n.pool = g.pool AND n.name IN (SELECT g.name || '-' || s FROM unnest(r.seats) s)
+    JOIN (SELECT node_id, attempt_id, leased_at FROM attempt UNION
+          SELECT m.node_id, m.attempt_id, a.leased_at FROM attempt_member m JOIN attempt a USING (tenant_id, attempt_id)) a
+      ON a.node_id = n.node_id AND a.leased_at > r.sent_at AND a.leased_at < coalesce(r.ended_at, 'infinity')
+   WHERE r.tries = 1 GROUP BY r.run_id, n.node_id HAVING count(*) > 1) x"""
+
+
 def plain(identifier):
     return identifier.split("_")[1]
 
@@ -127,6 +137,9 @@ class Rig:
                                 " AND state = 'SUCCEEDED'").strip()
             if n != "1":
                 faults.append(f"{j}: {n} attempts ended well")
+        twice = self.p.sql_text(SECOND_LEASES).strip()
+        if twice != "0":
+            faults.append(f"{twice} machines had more than the one lease that they were lent for")
         broken = self.p.broken_invariants()
         return faults + ([broken] if broken else [])
 
