@@ -216,7 +216,7 @@ def told(p):
     r = subprocess.run([f"{BIN}/falaj", "support", "bundle", "--data", data], capture_output=True, text=True, env=env)
     bundle = json.loads(r.stdout)
     claim(bundle["parts"] and bundle["log_events"] and bundle["settings"], f"the bundle is empty: {list(bundle)}")
-    planted = ["Early Leaver", "officer", "amana", "kept", "drill", p.url, data, os.uname().nodename]
+    planted = ["Early Leaver", "officer", "amana", "ledgers-of-amana", "drill", p.url, data, os.uname().nodename]
     for name in os.listdir(f"{data}/secrets"):
         if os.path.isfile(f"{data}/secrets/{name}"):
             with open(f"{data}/secrets/{name}", encoding="utf-8", errors="replace") as f:

@@ -29,7 +29,8 @@ class World:
         p.zone()
         p.admin.must("POST", "/v1/prices", {"flavor": "cpu", "currency": "AED", "slot_hour": 3600000, "slot_watts": 100})
         self.tenant, self.api = p.tenant("amana")
-        self.data = self.api.must("POST", "/v1/datasets", {"name": "kept", "label_column": "y", "classes": 2})["dataset_id"]
+        ledgers = {"name": "ledgers-of-amana", "label_column": "y", "classes": 2}
+        self.data = self.api.must("POST", "/v1/datasets", ledgers)["dataset_id"]
         self.api.must("POST", f"/v1/datasets/{self.data}/versions", CSV, headers={"Content-Type": "text/csv"})
         budget = {"name": "all", "measure": "money", "currency": "AED", "amount": 10 ** 9, "period": "total"}
         self.budget = self.api.must("POST", "/v1/budgets", budget)["budget_id"]
