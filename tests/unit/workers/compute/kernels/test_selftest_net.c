@@ -81,6 +81,8 @@ static void square_windows(const struct backend *be, struct backend_ctx *alone, 
                 continue;
             if (i >= 5 && k[j].attr.flags & (MM_BIAS | OP_BF16))        /* these go another way */
                 continue;
+            if (i == 7 && k[j].op != OP_CONV2D_BWD_W)   /* more than a chunk: any_batch has the other two */
+                continue;
             if (net_check(be, alone, ref, &k[j], seed, 1e-5, &hash[0], &e) != ERR_OK
                 || net_check(be, many, ref, &k[j], seed, 1e-5, &hash[1], &e) != ERR_OK)
                 fail_msg("size %d: %s", i, e.msg);
