@@ -28,6 +28,7 @@
 #include "registry/vault/key_shred.h"
 #include "registry/vault/shred_again.h"
 #include "registry/vault/root_key.h"
+#include "scheduler/jobs/idle_policy.h"
 #include "scheduler/jobs/inside.h"
 #include "scheduler/engine/enrol.h"
 #include "scheduler/engine/join_token.h"
@@ -159,7 +160,7 @@ const struct stmt *const *const api_stmts[] = {
     capacity_stmts,
     priority_class_stmts,
     job_queue_stmts, queue_share_stmts, secret_stmts, secret_use_stmts,
-    environment_stmts, environment_trust_stmts, inside_stmts,
+    environment_stmts, environment_trust_stmts, inside_stmts, idle_policy_stmts,
     invariants_stmts,
     system_facts_stmts,
     watch_stmts,
@@ -191,8 +192,8 @@ const struct stmt *const *const api_stmts[] = {
     NULL
 };
 const struct stmt *const *const api_node_stmts[] = {
-    residency_stmts, lease_stmts, lease_call_stmts, lease_member_stmts, lease_back_stmts, lease_end_stmts, job_apply_stmts,
-    node_worker_stmts, enrol_node_stmts, registry_node_stmts,
+    residency_stmts, lease_stmts, lease_call_stmts, lease_member_stmts, lease_idle_stmts, lease_back_stmts, lease_end_stmts,
+    job_apply_stmts, node_worker_stmts, enrol_node_stmts, registry_node_stmts,
         secret_node_stmts, environment_node_stmts, environment_lease_stmts, inside_node_stmts,
     audit_event_stmts, NULL
 };

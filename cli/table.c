@@ -59,6 +59,7 @@ const struct command_group command_groups[] = {
     { "environment", "Images that programs run in" },
     { "secret", "Values that programs get and nobody reads back" },
     { "inside", "Whether people are let into running programs" },
+    { "idle", "For how long jobs may hold what they do not use" },
     { "node", "Worker machines" },
     { "engine", "Outside schedulers that lend machines" },
     { "reservation", "Machines that are kept for a window of time" },

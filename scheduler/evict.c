@@ -43,7 +43,9 @@ static const struct stmt evict_stopped = { .name = "evict_stopped", .params = "i
 static const struct stmt evict_suspended = { .name = "evict_suspended", .params = "i", .row = &line_schema,
                                              .card = CARD_MANY, .sql =
     "SELECT a.tenant_id, a.job_id, a.attempt_id, a.node_id, '00000000-0000-0000-0000-000000000000'::uuid AS evict_for, a.fence,\n"
-    "       coalesce(c.grace_s, 60) AS grace_s, 'is put aside by a person' AS why\n"
+    "       coalesce(c.grace_s, 60) AS grace_s,\n"
+    "       CASE j.suspend_why WHEN 'Idle' THEN 'is put aside: what it holds was not used'\n"
+    "            ELSE 'is put aside by a person' END AS why\n"
     "  FROM job j JOIN attempt a ON a.tenant_id = j.tenant_id AND a.job_id = j.job_id AND a.live AND a.state = 'RUNNING'\n"
     "       AND a.evict_until IS NULL\n"
     "  LEFT JOIN priority_class c ON c.class = j.class\n"

@@ -33,7 +33,7 @@
 enum { ARENA_MAX = 512 << 20, FULL_US = 1000000, REAP_US = 1000000, DEPEND_US = 200000, DEPEND_PART = 10, TIDY_US = 30000000,
        PURGE_US = 60000000, PURGE_LIMIT = 10000, CONFLICT_PAUSE_US = 20000, LOAD_US = 1000000,
        NOTE_US = 2000000, PAGES_US = 30000000, PAGES_AGAIN_US = 250000, PAGES_LIMIT = 8, LEVELS_US = 10000000, GROW_US = 5000000,
-       DUTIES = 14 };
+       IDLE_US = 15000000, DUTIES = 15 };
 
 struct loop {
     const struct app *app;
@@ -242,6 +242,7 @@ static const struct duty {
     { arrays_once, "scheduler.arrays", DEPEND_US, .part = DEPEND_PART },
     { begin_once, "scheduler.begin", DEPEND_US },
     { suspend_once, "scheduler.suspend", DEPEND_US },
+    { loop_idle_once, "scheduler.idle", IDLE_US },
     { usage_once, "scheduler.usage", (int64_t)QUEUE_USAGE_S * 1000000 },
     { tidy_once, "scheduler.tidy", TIDY_US },
     { purge_once, "scheduler.purge", PURGE_US, .again_us = PAGES_AGAIN_US },

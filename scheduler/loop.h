@@ -23,6 +23,7 @@ bool loop_is_leading(struct loop *l);
 /* One round of planning: how many were admitted, and whether another round may find more. is_full: also explain to jobs why they wait. */
 enum errc loop_plan_once(const struct app *app, struct arena *a, bool is_full, int64_t *ret_admitted, bool *ret_more, struct err *e) MUST_CHECK;
 /* One pass of the reaper. */
+enum errc loop_idle_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e) MUST_CHECK;
 enum errc loop_budget_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e) MUST_CHECK;
 enum errc loop_reap_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e) MUST_CHECK;
 /* One pass of the tenant reaper. */

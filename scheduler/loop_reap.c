@@ -4,6 +4,7 @@
 #include "core/base/log.h"
 #include "core/db/run_tx.h"
 #include "scheduler/duty/budget_watch.h"
+#include "scheduler/duty/idle_watch.h"
 #include "scheduler/duty/reaper.h"
 #include "scheduler/duty/tenant_reaper.h"
 
@@ -31,6 +32,18 @@ enum errc loop_budget_once(const struct app *app, struct arena *a, bool *ret_mor
     if (r.told || r.held || r.released)
         log_event(LOG_INFO, "budget.pass", "told", LOG_I(r.told), "held", LOG_I(r.held), "released", LOG_I(r.released), NULL);
     *ret_more = r.held >= BUDGET_LIMIT || r.released > 0;
+    return ERR_OK;
+}
+
+enum errc loop_idle_once(const struct app *app, struct arena *a, bool *ret_more, struct err *e)
+{
+    struct idle_watch_result r;
+    struct work w = loop_work(app, a);
+    *ret_more = false;
+    TRY(RUN_SYSTEM(&w, app->pool, 0, idle_watch_pass(&w, &r, e), e));
+    if (r.noticed || r.withdrawn || r.stopped)
+        log_event(LOG_INFO, "scheduler.idled", "noticed", LOG_I(r.noticed), "withdrawn", LOG_I(r.withdrawn), "stopped",
+                  LOG_I(r.stopped), NULL);
     return ERR_OK;
 }
 

@@ -39,6 +39,7 @@
 #include "scheduler/duty/notice_send.h"
 #include "scheduler/duty/notices.h"
 #include "scheduler/duty/budget_watch.h"
+#include "scheduler/duty/idle_watch.h"
 #include "scheduler/duty/queue_usage.h"
 #include "scheduler/duty/dependencies.h"
 #include "scheduler/duty/arrays.h"
@@ -108,7 +109,8 @@ static const struct stmt *const *const scheduler_lists[] = { residency_stmts, sn
     rules_stmts, plan_apply_stmts,
     holders_stmts, ends_stmts, evict_stmts, grow_stmts, plan_check_stmts, plan_gang_stmts, lent_stmts,
                                                              reaper_stmts,
-                                                             budget_watch_stmts, queue_usage_stmts, dependencies_stmts,
+                                                             budget_watch_stmts, idle_watch_stmts, queue_usage_stmts,
+                                                                 dependencies_stmts,
                                                                  reservations_stmts, engine_run_stmts, engine_demand_stmts,
                                                                  due_jobs_stmts, job_pages_stmts, arrays_stmts, job_submit_stmts,
                                                              tenant_reaper_stmts, node_scheduler_stmts,

@@ -2,7 +2,8 @@
 # falaj_workers_agent: the agent around the compute engine; falaj-worker: agent, and child of a lease, in one program.
 set(agent_dir ${CMAKE_CURRENT_LIST_DIR})
 set(agent_sources "")
-foreach(f agent/agent agent/cards agent/devices agent/energy agent/fetch agent/kept agent/report agent/book agent/book_notice
+foreach(f agent/agent agent/cards agent/devices agent/energy agent/fetch agent/idle agent/kept agent/report agent/book
+          agent/book_notice
           agent/book_report agent/client
           agent/enrol agent/timers agent/usage
           lease/cage lease/cage_delegate lease/child lease/child_engine lease/child_place lease/batch_table lease/batch_compute

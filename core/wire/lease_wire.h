@@ -131,6 +131,8 @@ struct lease_item {
     int64_t exit_code;
     bool has_cpu_mj, has_gpu_mj;
     int64_t cpu_mj, gpu_mj;             /* energy measured, in millijoules: of an end, and of any word of a gang's machine */
+    bool has_idle_ms;
+    int64_t idle_ms;                    /* what it has was not used for so long; 0: it is again. Absent: nothing new of it */
     bool has_held_ms;
     int64_t held_ms;                    /* in the first word about a lease: taken so long ago */
     struct str message, endpoint;

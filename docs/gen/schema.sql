@@ -627,11 +627,13 @@ END) STORED,
     ready_xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
     nodes_max bigint DEFAULT 1 NOT NULL,
     engine text DEFAULT ''::text NOT NULL,
+    suspend_why text DEFAULT ''::text NOT NULL,
     CONSTRAINT job_state_check CHECK (
 CASE
     WHEN (finished_at IS NULL) THEN ((queued = (state = 'PENDING'::text)) AND (state = ANY ('{PENDING,ADMITTED,RUNNING,STARTING,HELD,PREEMPTING,COMPLETING,SUSPENDED}'::text[])))
     ELSE ((NOT queued) AND (state = ANY ('{COMPLETED,FAILED,CANCELLED,TIMEOUT,DEADLINE,OUT_OF_MEMORY,NODE_FAIL,PREEMPTED,REJECTED}'::text[])))
-END)
+END),
+    CONSTRAINT job_suspend_why_check CHECK ((suspend_why = ANY (ARRAY[''::text, 'Idle'::text])))
 )
 WITH (fillfactor='60');
 ALTER TABLE ONLY public.job FORCE ROW LEVEL SECURITY;
@@ -666,6 +668,9 @@ COMMENT ON COLUMN public.job.nodes_max IS 'It takes more where they are free, up
 
 -- Name: COLUMN job.engine; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON COLUMN public.job.engine IS 'What computes its model (node.engines, by name); empty: our own operations';
+
+-- Name: COLUMN job.suspend_why; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.job.suspend_why IS 'With suspend_requested, the reason that it is put aside for; empty: a person asked';
 
 -- Name: job_rows(uuid[], uuid[]); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.job_rows(tenants uuid[], jobs uuid[]) RETURNS SETOF public.job
@@ -1415,6 +1420,23 @@ COMMENT ON COLUMN public.attempt.gpu_mj IS 'Millijoules of its GPUs, measured; N
 
 -- Name: COLUMN attempt.got_further; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON COLUMN public.attempt.got_further IS 'It kept a checkpoint of a later step than any attempt before it (attempt_further)';
+
+-- Name: attempt_idle; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.attempt_idle (
+    tenant_id uuid NOT NULL,
+    attempt_id uuid NOT NULL,
+    rank bigint NOT NULL,
+    idle_since timestamp with time zone,
+    told_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    visited_at timestamp with time zone,
+    noticed_at timestamp with time zone,
+    CONSTRAINT attempt_idle_rank_check CHECK (((rank >= 0) AND (rank <= 63)))
+);
+ALTER TABLE ONLY public.attempt_idle FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.attempt_idle OWNER TO falaj_owner;
+
+-- Name: TABLE attempt_idle; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON TABLE public.attempt_idle IS 'Running attempts whose machines have said that what they hold was not used, by rank';
 
 -- Name: attempt_member; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.attempt_member (
@@ -2532,6 +2554,24 @@ CREATE TABLE public.identity_provider (
 );
 ALTER TABLE ONLY public.identity_provider FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.identity_provider OWNER TO falaj_owner;
+
+-- Name: idle_policy; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.idle_policy (
+    tenant_id uuid NOT NULL,
+    after_minutes bigint NOT NULL,
+    notice_minutes bigint NOT NULL,
+    projects text[] DEFAULT '{}'::text[] NOT NULL,
+    changed_by uuid NOT NULL,
+    changed_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT idle_policy_after_minutes_check CHECK (((after_minutes = 0) OR ((after_minutes >= 5) AND (after_minutes <= 43200)))),
+    CONSTRAINT idle_policy_notice_minutes_check CHECK (((notice_minutes >= 1) AND (notice_minutes <= 1440))),
+    CONSTRAINT idle_policy_projects_check CHECK ((cardinality(projects) <= 200))
+);
+ALTER TABLE ONLY public.idle_policy FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.idle_policy OWNER TO falaj_owner;
+
+-- Name: TABLE idle_policy; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON TABLE public.idle_policy IS 'For how long a tenant lets jobs hold what they do not use; no row: for ever';
 
 -- Name: inside_policy; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.inside_policy (
@@ -4048,6 +4088,10 @@ ALTER TABLE ONLY public.array_task
 ALTER TABLE ONLY public.array_task
     ADD CONSTRAINT array_task_tenant_id_job_id_key UNIQUE (tenant_id, job_id);
 
+-- Name: attempt_idle attempt_idle_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.attempt_idle
+    ADD CONSTRAINT attempt_idle_pkey PRIMARY KEY (tenant_id, attempt_id, rank);
+
 -- Name: attempt_member attempt_member_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.attempt_member
     ADD CONSTRAINT attempt_member_pkey PRIMARY KEY (tenant_id, attempt_id, rank);
@@ -4255,6 +4299,10 @@ ALTER TABLE ONLY public.identity_provider
 -- Name: identity_provider identity_provider_tenant_id_name_key; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.identity_provider
     ADD CONSTRAINT identity_provider_tenant_id_name_key UNIQUE (tenant_id, name);
+
+-- Name: idle_policy idle_policy_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.idle_policy
+    ADD CONSTRAINT idle_policy_pkey PRIMARY KEY (tenant_id);
 
 -- Name: inside_policy inside_policy_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.inside_policy
@@ -5034,6 +5082,10 @@ ALTER TABLE public.array_task ENABLE ALWAYS TRIGGER audit_shadow;
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.attempt FOR EACH ROW WHEN (((SESSION_USER)::text <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::text[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.attempt ENABLE ALWAYS TRIGGER audit_shadow;
 
+-- Name: attempt_idle audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.attempt_idle FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.attempt_idle ENABLE ALWAYS TRIGGER audit_shadow;
+
 -- Name: attempt_member audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.attempt_member FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.attempt_member ENABLE ALWAYS TRIGGER audit_shadow;
@@ -5177,6 +5229,10 @@ ALTER TABLE public.group_member ENABLE ALWAYS TRIGGER audit_shadow;
 -- Name: identity_provider audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.identity_provider FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.identity_provider ENABLE ALWAYS TRIGGER audit_shadow;
+
+-- Name: idle_policy audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.idle_policy FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.idle_policy ENABLE ALWAYS TRIGGER audit_shadow;
 
 -- Name: inside_policy audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.inside_policy FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -5478,6 +5534,10 @@ ALTER TABLE public.array_task ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.attempt FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.attempt ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
+-- Name: attempt_idle audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.attempt_idle FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.attempt_idle ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
 -- Name: attempt_member audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.attempt_member FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.attempt_member ENABLE ALWAYS TRIGGER audit_shadow_truncate;
@@ -5621,6 +5681,10 @@ ALTER TABLE public.group_member ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 -- Name: identity_provider audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.identity_provider FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.identity_provider ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
+-- Name: idle_policy audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.idle_policy FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.idle_policy ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
 -- Name: inside_policy audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.inside_policy FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -6038,6 +6102,10 @@ ALTER TABLE ONLY public.array_task
 ALTER TABLE ONLY public.array_task
     ADD CONSTRAINT array_task_tenant_id_job_id_fkey FOREIGN KEY (tenant_id, job_id) REFERENCES public.job(tenant_id, job_id);
 
+-- Name: attempt_idle attempt_idle_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.attempt_idle
+    ADD CONSTRAINT attempt_idle_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenant(tenant_id);
+
 -- Name: attempt_member attempt_member_tenant_id_attempt_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.attempt_member
     ADD CONSTRAINT attempt_member_tenant_id_attempt_id_fkey FOREIGN KEY (tenant_id, attempt_id) REFERENCES public.attempt(tenant_id, attempt_id);
@@ -6217,6 +6285,10 @@ ALTER TABLE ONLY public.identity_provider
 -- Name: identity_provider identity_provider_tenant_id_set_by_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.identity_provider
     ADD CONSTRAINT identity_provider_tenant_id_set_by_fkey FOREIGN KEY (tenant_id, set_by) REFERENCES public.app_user(tenant_id, user_id);
+
+-- Name: idle_policy idle_policy_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.idle_policy
+    ADD CONSTRAINT idle_policy_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenant(tenant_id);
 
 -- Name: inside_policy inside_policy_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.inside_policy
@@ -6559,6 +6631,9 @@ ALTER TABLE public.array_task ENABLE ROW LEVEL SECURITY;
 -- Name: attempt; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.attempt ENABLE ROW LEVEL SECURITY;
 
+-- Name: attempt_idle; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.attempt_idle ENABLE ROW LEVEL SECURITY;
+
 -- Name: attempt_member; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.attempt_member ENABLE ROW LEVEL SECURITY;
 
@@ -6660,6 +6735,9 @@ ALTER TABLE public.idempotency ENABLE ROW LEVEL SECURITY;
 
 -- Name: identity_provider; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.identity_provider ENABLE ROW LEVEL SECURITY;
+
+-- Name: idle_policy; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.idle_policy ENABLE ROW LEVEL SECURITY;
 
 -- Name: array_dependency in_projects; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY in_projects ON public.array_dependency AS RESTRICTIVE TO falaj_app USING ((public.projects_all() OR (EXISTS ( SELECT
@@ -6885,6 +6963,9 @@ CREATE POLICY own_tenant ON public.array_task TO falaj_app USING ((tenant_id = (
 -- Name: attempt own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.attempt TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
+-- Name: attempt_idle own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY own_tenant ON public.attempt_idle TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
+
 -- Name: attempt_member own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.attempt_member TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
@@ -6977,6 +7058,9 @@ CREATE POLICY own_tenant ON public.idempotency TO falaj_app USING ((tenant_id = 
 
 -- Name: identity_provider own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.identity_provider TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
+
+-- Name: idle_policy own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY own_tenant ON public.idle_policy TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
 -- Name: inside_policy own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.inside_policy TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
@@ -7224,6 +7308,9 @@ CREATE POLICY system ON public.array_task TO falaj_owner, falaj_system, falaj_wo
 -- Name: attempt system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.attempt TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
+-- Name: attempt_idle system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.attempt_idle TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
 -- Name: attempt_member system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.attempt_member TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
@@ -7325,6 +7412,9 @@ CREATE POLICY system ON public.idempotency TO falaj_owner, falaj_system, falaj_w
 
 -- Name: identity_provider system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.identity_provider TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
+-- Name: idle_policy system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.idle_policy TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
 -- Name: inside_policy system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.inside_policy TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
@@ -8052,6 +8142,12 @@ GRANT SELECT,DELETE ON TABLE public.attempt TO falaj_system;
 -- Name: COLUMN attempt.cancel_asked; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT UPDATE(cancel_asked) ON TABLE public.attempt TO falaj_system;
 
+-- Name: TABLE attempt_idle; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.attempt_idle TO falaj_system;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.attempt_idle TO falaj_worker_api;
+GRANT SELECT,DELETE,UPDATE ON TABLE public.attempt_idle TO falaj_scheduler;
+GRANT SELECT ON TABLE public.attempt_idle TO falaj_app;
+
 -- Name: TABLE attempt_member; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.attempt_member TO falaj_system;
 GRANT SELECT ON TABLE public.attempt_member TO falaj_app;
@@ -8322,6 +8418,11 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotency TO falaj_system;
 GRANT SELECT,DELETE ON TABLE public.identity_provider TO falaj_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.identity_provider TO falaj_app;
 
+-- Name: TABLE idle_policy; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.idle_policy TO falaj_system;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.idle_policy TO falaj_app;
+GRANT SELECT ON TABLE public.idle_policy TO falaj_scheduler;
+
 -- Name: TABLE inside_policy; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.inside_policy TO falaj_system;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.inside_policy TO falaj_app;
@@ -8396,6 +8497,7 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.job_page TO falaj_scheduler;
 GRANT SELECT,DELETE ON TABLE public.job_session TO falaj_system;
 GRANT SELECT,INSERT,DELETE ON TABLE public.job_session TO falaj_app;
 GRANT SELECT ON TABLE public.job_session TO falaj_worker_api;
+GRANT SELECT ON TABLE public.job_session TO falaj_scheduler;
 
 -- Name: COLUMN job_session.heard_at; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT UPDATE(heard_at) ON TABLE public.job_session TO falaj_app;

@@ -212,10 +212,12 @@ static enum errc tell_entry(struct gather *g, const struct audit_tail_row *t, co
     if (ev < 0)
         return ERR_OK;
     TRY(notice_text_detail(a, t->details, &detail, e));
-    const struct notice_new what = { .event = str_c(notice_event_row((enum notice_event)ev)->wire),
+    const struct notice_job *own = ev == NE_JOB_IDLE ? job_of(jobs, t->resource_id) : NULL;
+    const struct notice_new what = { .project_id = own ? own->project_id : UUID_NIL,
+        .event = str_c(notice_event_row((enum notice_event)ev)->wire),
         .source = str_fmt(a, "audit:%lld", (long long)t->tseq), .resource_kind = t->resource_kind, .resource_id = t->resource_id,
-        .name = STR(""), .detail = detail, .at = t->at };
-    tell(g, (enum notice_event)ev, &what, t->actor_id, NULL);
+        .name = own ? own->name : STR(""), .detail = detail, .at = t->at };
+    tell(g, (enum notice_event)ev, &what, own ? own->created_by : t->actor_id, NULL);
     return ERR_OK;
 }
 

@@ -80,4 +80,5 @@ enum errc lease_had(struct work *w, struct uuid tenant_id, struct uuid job_id, s
 extern const struct stmt *const lease_stmts[];          /* worker routes */
 extern const struct stmt *const lease_member_stmts[];   /* worker routes */
 extern const struct stmt *const lease_back_stmts[];     /* worker routes */
+extern const struct stmt *const lease_idle_stmts[];     /* worker routes */
 extern const struct stmt *const lease_end_stmts[];      /* ending attempts: worker routes and scheduler */

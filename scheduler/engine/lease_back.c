@@ -45,8 +45,8 @@ static struct attempt_step step_of(const struct unstarted *u, struct uuid node_i
         .tenant_id = u->tenant_id, .attempt_id = u->attempt_id, .job_id = u->job_id, .node_id = node_id, .fence = u->fence,
         .slots = u->slots, .event = is_parked ? JE_SUSPEND : JE_RETURN, .attempt_state = STR("LEASE_RETURNED"),
         .job_state = str_c(job_state_names[is_parked ? JOB_SUSPENDED : JOB_PENDING]),
-        .reason = str_c(job_reason_names[is_parked ? JR_SUSPENDED : JR_RESOURCES]),
-        .message = is_parked ? STR(JOB_SUSPENDED_SAYS) : STR("No slot of its machine got free in time"), .cause = STR(""),
+        .reason = is_parked ? lease_wish_reason(own) : str_c(job_reason_names[JR_RESOURCES]),
+        .message = is_parked ? lease_wish_says(own) : STR("No slot of its machine got free in time"), .cause = STR(""),
         .is_requeue = true };
 }
 

@@ -72,7 +72,7 @@ static struct attempt_step step_of(const struct overdue *o, const struct wish *o
     }
     if (own && own->suspend_requested && job_event_goal(s.event) == JOB_PENDING) {
         s.event = JE_SUSPEND;
-        s.reason = str_c(job_reason_names[JR_SUSPENDED]);
+        s.reason = lease_wish_reason(own);
         s.delay_ms = 0;
     }
     s.job_state = str_c(job_state_names[job_event_goal(s.event)]);

@@ -188,9 +188,9 @@ bool report_end(struct report *r, struct track *t, const struct lease_item *it, 
     s->event = je;
     s->attempt_state = str_c(o->attempt_state);
     s->job_state = str_c(job_state_names[next]);
-    s->reason = str_c(job_reason_names[next == JOB_SUSPENDED ? JR_SUSPENDED : next != JOB_PENDING ? JR_NONE
-                                       : event == LE_PREEMPT ? JR_RESOURCES : JR_BACKOFF]);
-    s->message = next == JOB_SUSPENDED ? STR(JOB_SUSPENDED_SAYS) : message.len ? message : str_c(o->message);
+    s->reason = next == JOB_SUSPENDED ? lease_wish_reason(own)
+              : str_c(job_reason_names[next != JOB_PENDING ? JR_NONE : event == LE_PREEMPT ? JR_RESOURCES : JR_BACKOFF]);
+    s->message = next == JOB_SUSPENDED ? lease_wish_says(own) : message.len ? message : str_c(o->message);
     s->is_requeue = !job_state_is_terminal((enum job_state)next);
     s->delay_ms = next != JOB_PENDING ? 0 : again.is_again ? again.delay_ms : event == LE_RETURN ? return_pause_ms(t->h) : 0;
     s->cause = cause == RC_NONE ? STR("") : str_c(retry_cause_names[cause]);
@@ -380,6 +380,7 @@ enum errc lease_report(struct work *w, const struct node *node, struct lease_hol
     TRY(lease_repo_end(w->tx, r.ends, r.nends, e));
     report_write_outputs(&r, items, is_taken, n);
     write_lines(&r, items, is_taken, n);
+    report_write_idle(&r, items, is_taken, n);
     lease_repo_give_back(w->tx, r.ends, r.nends);
     write_wakes(&r, items, is_taken, n);
     for (size_t i = 0; i < r.nends; i++)

@@ -47,6 +47,8 @@ bool report_end(struct report *r, struct track *t, const struct lease_item *it, 
 /* Queued, before what ends attempts: where ranks behind the first are. */
 void report_write_members(struct report *r);
 
+/* Queued: since when what those that go on hold is not used (lease_idle.c). */
+void report_write_idle(struct report *r, const struct lease_item *items, const bool *is_taken, size_t n);
 /* Which successes name outputs that are not there whole, or that do not fit into the tenant's quota (lease_outputs.c). */
 enum errc report_check_outputs(struct report *r, const struct lease_item *items, size_t n, struct err *e) MUST_CHECK;
 /* Queued: the outputs of the successes that were taken are committed. */

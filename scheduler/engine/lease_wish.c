@@ -3,15 +3,17 @@
  * the way of all. */
 #include "scheduler/engine/lease_wish.h"
 #include "core/db/tx.h"
+#include "scheduler/jobs/job_suspend.h"
 
 SCHEMA_OF(wish, "A job of which something is wished", FIELD(wish, tenant_id, 0, .doc = "Tenant"),
     FIELD(wish, job_id, 0, .doc = "Job"), FIELD(wish, retry, 0, .doc = "What it says"),
     FIELD(wish, suspend_requested, 0, .doc = "It is to be put aside"),
+    FIELD(wish, suspend_why, 0, .doc = "For which reason"),
     FIELD(wish, failures, 0, .doc = "Attempts that failed before"));
 
 const struct stmt lease_wishes_stmt = { .name = "lease_wishes", .params = "UU", .row = &wish_schema,
                                          .card = CARD_MANY, .sql =
-    "SELECT j.tenant_id, j.job_id, j.retry, j.suspend_requested, (SELECT count(*) FROM attempt a\n"
+    "SELECT j.tenant_id, j.job_id, j.retry, j.suspend_requested, j.suspend_why, (SELECT count(*) FROM attempt a\n"
     "         WHERE a.tenant_id = j.tenant_id AND a.job_id = j.job_id AND a.cause <> '') AS failures\n"
     "  FROM unnest($1, $2) AS i(tenant_id, job_id) JOIN job j ON j.tenant_id = i.tenant_id AND j.job_id = i.job_id\n"
     " WHERE j.retry IS NOT NULL OR j.suspend_requested" };
@@ -20,7 +22,7 @@ const struct stmt attempt_causes_stmt = { .name = "attempt_causes", .params = "U
     " WHERE attempt.tenant_id = i.tenant_id AND attempt.attempt_id = i.attempt_id" };
 
 const struct stmt job_parked_stmt = { .name = "job_parked", .params = "UU", .card = CARD_NONE, .sql =
-    "UPDATE job SET suspend_requested = false FROM unnest($1, $2) AS i(tenant_id, job_id)\n"
+    "UPDATE job SET suspend_requested = false, suspend_why = '' FROM unnest($1, $2) AS i(tenant_id, job_id)\n"
     " WHERE job.tenant_id = i.tenant_id AND job.job_id = i.job_id" };
 
 enum errc lease_wishes(struct db_tx *tx, const struct uuid *tenants, const struct uuid *jobs, size_t n, struct slice *ret,
@@ -34,6 +36,16 @@ enum errc lease_wishes(struct db_tx *tx, const struct uuid *tenants, const struc
     for (size_t i = 0; i < ret->n; i++)
         TRY(retry_of_text(r[i].retry.text, db_arena(tx), &r[i].policy, e));
     return ERR_OK;
+}
+
+struct str lease_wish_reason(const struct wish *x)
+{
+    return x->suspend_why.len ? x->suspend_why : str_c(job_reason_names[JR_SUSPENDED]);
+}
+
+struct str lease_wish_says(const struct wish *x)
+{
+    return x->suspend_why.len ? STR(JOB_IDLE_SAYS) : STR(JOB_SUSPENDED_SAYS);
 }
 
 const struct wish *lease_wish_find(const struct slice *rows, struct uuid tenant, struct uuid job)

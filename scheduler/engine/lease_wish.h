@@ -14,12 +14,16 @@ struct wish {
     struct json retry;
     int64_t failures;
     bool suspend_requested;
+    struct str suspend_why;         /* the reason's wire name; empty: a person asked */
     struct retry policy;                /* decoded of retry; not set: it says nothing */
 };
 
 /* ret: struct wish, of those jobs alone. */
 enum errc lease_wishes(struct db_tx *tx, const struct uuid *tenants, const struct uuid *jobs, size_t n, struct slice *ret,
                         struct err *e) MUST_CHECK;
+/* Of one that is put aside now: why, and in words. */
+struct str lease_wish_reason(const struct wish *x);
+struct str lease_wish_says(const struct wish *x);
 /* NULL: nothing is wished of the job. */
 const struct wish *lease_wish_find(const struct slice *rows, struct uuid tenant, struct uuid job);
 /* After lease_repo_end, of the same steps: why each failed, for those that did. Queued. */

@@ -52,8 +52,8 @@ static const struct stmt act_jobs = { .name = "array_act_jobs", .params = "uui",
 static const struct stmt act_ask_cancel = { .name = "array_act_ask_cancel", .params = "uU", .card = CARD_NONE, .sql =
     "UPDATE job SET cancel_requested = true WHERE tenant_id = $1 AND job_id = ANY ($2)" };
 static const struct stmt act_ask_suspend = { .name = "array_act_ask_suspend", .params = "uUb", .card = CARD_NONE, .sql =
-    "UPDATE job SET suspend_requested = $3 WHERE tenant_id = $1 AND job_id = ANY ($2) AND suspend_requested <> $3\n"
-    "   AND NOT cancel_requested" };
+    "UPDATE job SET suspend_requested = $3, suspend_why = '' WHERE tenant_id = $1 AND job_id = ANY ($2)\n"
+    "   AND suspend_requested <> $3 AND NOT cancel_requested" };
 struct holder { struct uuid node_id; };
 SCHEMA_OF(holder, "A machine that runs one", FIELD(holder, node_id, 0, .doc = "The machine"));
 static const struct stmt act_holders = { .name = "array_act_holders", .params = "uUi", .row = &holder_schema, .card = CARD_MANY,

@@ -6,7 +6,7 @@
 #include "scheduler/jobs/job_stand.h"
 
 static const struct stmt suspend_ask = { .name = "job_suspend_ask", .params = "uub", .card = CARD_NONE, .sql =
-    "UPDATE job SET suspend_requested = $3 WHERE tenant_id = $1 AND job_id = $2" };
+    "UPDATE job SET suspend_requested = $3, suspend_why = '' WHERE tenant_id = $1 AND job_id = $2" };
 const struct stmt *const job_suspend_stmts[] = { &suspend_ask, NULL };
 
 static enum errc ask(struct work *w, struct uuid job_id, bool is_wanted, struct err *e)

@@ -11,6 +11,7 @@
 #include "scheduler/jobs/job.h"
 
 #define JOB_SUSPENDED_SAYS "Put aside by a person until it is resumed"
+#define JOB_IDLE_SAYS "Put aside by the organisation's idle rule until it is resumed"
 
 /* CONFLICT where it has ended, is held back, is being cancelled, or is a deployment's. */
 enum errc job_suspend(struct work *w, struct uuid job_id, struct job *ret, struct err *e) MUST_CHECK;

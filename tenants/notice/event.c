@@ -16,11 +16,12 @@ const char *const notice_event_names[] = {
     NULL
 };
 
-enum when { ALWAYS, ON_SUCCESS, ON_FAILURE, GAVE_UP, SOME_MISSING };
+enum when { ALWAYS, ON_SUCCESS, ON_FAILURE, GAVE_UP, SOME_MISSING, AS_NOTICE };
 static const struct { enum audit_code code; enum when when; enum notice_event event; } sources[] = {
     { AUDIT_JOB_FINISH, ALWAYS, NE_JOB_FAILED },
     { AUDIT_JOB_EXPIRE, ALWAYS, NE_JOB_FAILED },
     { AUDIT_JOB_REJECT, ALWAYS, NE_JOB_FAILED },
+    { AUDIT_JOB_IDLE, AS_NOTICE, NE_JOB_IDLE },
     { AUDIT_DEPLOYMENT_ROLL, GAVE_UP, NE_DEPLOYMENT_ROLL },
     { AUDIT_BUDGET_STOP, ON_SUCCESS, NE_BUDGET },
     { AUDIT_APPROVAL_REQUEST, ON_SUCCESS, NE_APPROVAL },
@@ -59,6 +60,8 @@ static bool holds(enum when when, bool is_success, struct str step, int64_t miss
         return !is_success;
     case GAVE_UP:
         return !is_success || str_eq_c(step, "given_up");
+    case AS_NOTICE:
+        return str_eq_c(step, "notice");
     case SOME_MISSING:
         return missing > 0;
     default:

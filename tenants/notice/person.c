@@ -121,7 +121,8 @@ enum errc notice_person_put(struct work *w, const struct notice_person *in, stru
         if (!(notice_event_row((enum notice_event)ev[i])->whose & FOR_PEOPLE))
             return FAIL_AT(e, UNPROCESSABLE, "/events", "%s is for rules of the organisation; people choose %s",
                            notice_event_names[ev[i]],
-                           "job-failed, job-completed, job-waiting, approval-waiting, clock-due-soon and clock-overdue");
+                           "job-failed, job-completed, job-waiting, job-idle, approval-waiting, "
+                           "clock-due-soon and clock-overdue");
     TRY(db_exec(w->tx, &person_turn, ARGS(A_UUID(w->tenant_id), A_UUID(w->principal->user_id)), NULL, e));
     TRY(db_one(w->tx, &person_code, ARGS(A_UUID(w->tenant_id), A_UUID(w->principal->user_id), A_TEXT(NOTICE_CODE),
                A_I64(NOTICE_CODE_PAUSE_S)), &sent, e));

@@ -11,9 +11,12 @@ enum { BODY_MAX = 8192, DETAIL_MAX = 2048, DEPTH_MAX = 4 };
 
 /* Words and numbers of events that say nothing of a person and no content. In the order of canonical JSON. */
 static const struct { const char *name, *en, *ar; } told[] = {
-    { "act", "Act", "الإجراء" }, { "deadline", "Due", "الموعد النهائي" }, { "kind", "Kind", "النوع" }, { "key_version",
+    { "act", "Act", "الإجراء" }, { "after_minutes", "Not used, minutes", "بلا استخدام بالدقائق" },
+    { "deadline", "Due", "الموعد النهائي" }, { "kind", "Kind", "النوع" }, { "key_version",
         "Key version", "إصدار المفتاح" },
-    { "measure", "Measure", "المقياس" }, { "missing", "Missing", "المفقود" }, { "percent", "Used, percent", "المستخدم بالمئة" },
+    { "measure", "Measure", "المقياس" }, { "missing", "Missing", "المفقود" },
+    { "notice_minutes", "Put aside in minutes", "التنحية بعد دقائق" },
+    { "percent", "Used, percent", "المستخدم بالمئة" },
     { "reason", "Reason", "السبب" }, { "state", "State", "الحالة" }, { "step", "Step", "الخطوة" },
     { "threshold", "Threshold, percent", "الحد بالمئة" }, { "waited_minutes", "Waited, minutes", "الانتظار بالدقائق" } };
 enum { TOLD = sizeof told / sizeof *told };

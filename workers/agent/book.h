@@ -40,6 +40,8 @@ void held_log(struct held *h, const char *stream, struct str text);
 void held_metric(struct held *h, int64_t step, struct str values_json);
 /* What one of a gang has taken so far, in millijoules; NULL: not measured. It goes with the next word, and is none by itself. */
 void held_energy(struct held *h, const int64_t *cpu_mj, const int64_t *gpu_mj);
+/* So long it is idle (idle.h); 0: it is used again. It goes with the next word, once, and is none by itself. */
+void held_idle(struct held *h, int64_t idle_ms);
 /* Of end: event, exit_code, message, result and outputs; the rest is filled in when it is told. fail, oom and timeout also say why as an
  * error line of the log, which arrives no later than they do. */
 void held_finish(struct held *h, const struct lease_item *end);

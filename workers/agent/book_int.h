@@ -37,6 +37,8 @@ struct held {
     int64_t taken_us, confirmed_us, said_us;
     bool has_cpu_mj, has_gpu_mj, is_energy_untold;  /* untold: a report was refused, and an older API knows no energy */
     int64_t cpu_mj, gpu_mj;         /* of one of a gang: what it has taken so far */
+    bool has_idle_ms, is_idle_untold;   /* untold: a report was refused, and an older API knows no idleness */
+    int64_t idle_ms;
     int door;                       /* -1: nobody can be let in (book_door.c) */
     bool is_known;                  /* a report about it was acknowledged */
     /* what of it is in the report under way */

@@ -22,12 +22,14 @@ struct draft {
     size_t n, bytes;
 };
 
-static struct lease_item *add_item(struct draft *d, const struct held *h, enum lease_event event)
+static struct lease_item *add_item(struct draft *d, struct held *h, enum lease_event event)
 {
     struct lease_item *it = &d->items[d->n++];
     *it = (struct lease_item){ .tenant_id = h->grant->tenant_id, .attempt_id = h->grant->attempt_id, .fence = h->grant->fence,
                                .event = (int)event, .has_cpu_mj = h->has_cpu_mj, .cpu_mj = h->cpu_mj,
-                               .has_gpu_mj = h->has_gpu_mj, .gpu_mj = h->gpu_mj };
+                               .has_gpu_mj = h->has_gpu_mj, .gpu_mj = h->gpu_mj, .has_idle_ms = h->has_idle_ms,
+                               .idle_ms = h->idle_ms };
+    h->has_idle_ms = false;
     d->bytes += ITEM_COST;
     return it;
 }
@@ -69,7 +71,7 @@ static void add_metrics(struct arena *a, struct draft *d, struct lease_item *it,
     d->bytes += bytes;
 }
 
-static struct lease_item *add_end(struct draft *d, const struct held *h)
+static struct lease_item *add_end(struct draft *d, struct held *h)
 {
     struct lease_item *it = add_item(d, h, (enum lease_event)h->end->event);
     *it = *h->end;
@@ -143,6 +145,14 @@ void held_energy(struct held *h, const int64_t *cpu_mj, const int64_t *gpu_mj)
     h->cpu_mj = cpu_mj ? *cpu_mj : 0;
     h->has_gpu_mj = gpu_mj && !h->is_energy_untold;
     h->gpu_mj = gpu_mj ? *gpu_mj : 0;
+    pthread_mutex_unlock(&h->book->lock);
+}
+
+void held_idle(struct held *h, int64_t idle_ms)
+{
+    pthread_mutex_lock(&h->book->lock);
+    h->has_idle_ms = !h->is_idle_untold;
+    h->idle_ms = idle_ms;
     pthread_mutex_unlock(&h->book->lock);
 }
 
@@ -263,7 +273,7 @@ static void strip(struct held *h, struct str why)
     said_drop_until(&h->logs, h->logs.flying_seq);
     said_drop_until(&h->metrics, h->metrics.flying_seq);
     h->logs.flying_dropped = 0;
-    h->is_energy_untold = true;
+    h->is_energy_untold = h->is_idle_untold = true;
     h->has_cpu_mj = h->has_gpu_mj = false;
     free(h->endpoint);
     h->endpoint = NULL;

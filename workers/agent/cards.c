@@ -14,6 +14,9 @@
 struct nvml_memory {
     unsigned long long total, free, used;
 };
+struct nvml_use {
+    unsigned gpu, memory;               /* percent of the time */
+};
 struct nvml_event {
     void *card;
     unsigned long long kind, data;
@@ -224,6 +227,15 @@ bool cards_energy(const struct cards *c, size_t i, double *ret_mj)
     if (i >= c->offered_count || c->nvml->energy(c->offered[i]->handle, &mj))
         return false;
     *ret_mj = (double)mj;
+    return true;
+}
+
+bool cards_use(const struct cards *c, size_t i, unsigned *ret_percent)
+{
+    struct nvml_use use = { 0, 0 };
+    if (i >= c->offered_count || c->nvml->use(c->offered[i]->handle, &use))
+        return false;
+    *ret_percent = use.gpu;
     return true;
 }
 

@@ -8,8 +8,8 @@
  * number that another process counts otherwise.
  * Taken out: after an XID that is not an application's own, an uncorrected memory error since the driver was loaded, or when the
  * library says that it is lost, until the agent starts again; while it is as hot as makes it slow down (seen twice), until it is
- * 10 degrees below that. One thread only, but for cards_energy, cards_minors and
- * cards_visible. UNAVAILABLE: no such library, or one that lacks
+ * 10 degrees below that. One thread only, but for cards_energy, cards_use,
+ * cards_minors and cards_visible. UNAVAILABLE: no such library, or one that lacks
  * a function or does not answer. */
 #pragma once
 #include <stdbool.h>
@@ -47,6 +47,9 @@ bool cards_check(struct cards *c);
 bool cards_can_give(const struct cards *c, uint64_t devices);
 /* Millijoules that the i-th that is offered took since its driver was loaded; false: it does not count them. Any thread. */
 bool cards_energy(const struct cards *c, size_t i, double *ret_mj);
+/* Percent of the last moments (a second at most) in which the i-th that is offered computed, for whomever; false: it does not
+ * say, as a card that is cut into instances. Any thread. */
+bool cards_use(const struct cards *c, size_t i, unsigned *ret_percent);
 /* The device nodes of these devices, bit m for /dev/nvidia<m>. c NULL: as they are counted. */
 uint64_t cards_minors(const struct cards *c, uint64_t devices);
 /* "CUDA_VISIBLE_DEVICES=" and their UUIDs (c NULL: their numbers). Async-signal-safe. Returns out. */

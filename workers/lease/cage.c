@@ -155,6 +155,25 @@ int64_t cage_oom_kills(const struct cage *c)
     return at ? strtol(at + strlen("\noom_kill "), NULL, 10) : 0;
 }
 
+bool cage_cpu_us(const struct cage *c, int64_t *ret)
+{
+    char text[512], *end;
+    const char *at = text;
+    const bool is_v2 = c->kind == CAGE_CGROUP2;
+    const char *dir = c->dir[is_v2 ? 0 : CONTROLLERS - 1], *name = is_v2 ? "cpu.stat" : "cpuacct.usage";
+    if (c->kind == CAGE_RLIMITS || !file_read(dir, name, text, sizeof text))
+        return false;
+    if (is_v2) {
+        at = strstr(text, "usage_usec ");
+        at = at ? at + strlen("usage_usec ") : "";
+    }
+    const long long n = strtoll(at, &end, 10);
+    if (end == at)
+        return false;
+    *ret = is_v2 ? n : n / 1000;        /* v1 counts nanoseconds, in the controller that is mounted with cpu */
+    return true;
+}
+
 bool cage_is_oom(const struct cage *c, int status, int64_t peak_bytes)
 {
     if (c->kind != CAGE_RLIMITS)

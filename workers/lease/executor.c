@@ -290,8 +290,10 @@ static int look_around(struct run *r)
     if (usage_due(&r->usage, now, &sample))
         held_metric(r->held, sample.step, str_c(sample.json));
     run_look_at_energy(r, now);
+    run_look_at_idle(r, now);
     next = next < r->usage.next_us ? next : r->usage.next_us;
     next = next < r->energy.next_us ? next : r->energy.next_us;
+    next = next < r->idle.next_us ? next : r->idle.next_us;
     return next == INT64_MAX ? -1 : (int)((next - now) / 1000 < 3600000 ? (next - now) / 1000 + 1 : 3600000);
 }
 
@@ -303,6 +305,7 @@ static void watch(struct run *r, struct err *e)
         r->deadline_us = now_us() + r->g->max_runtime_s * 1000000;
     usage_begin(&r->usage, r->pid, r->g->slots, r->env->config->worker_sample_ms, now_us());
     energy_begin(r->env->energy, &r->energy, (uint64_t)r->g->devices, r->g->gpu_milli, now_us());
+    idle_begin(&r->idle, (uint64_t)r->g->devices, now_us());
     for (;;) {
         struct pollfd p[2] = { { .fd = r->socket, .events = POLLIN }, { .fd = held_wake_fd(r->held), .events = POLLIN } };
         int ms = look_around(r);

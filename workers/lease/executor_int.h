@@ -8,6 +8,7 @@
 #include "workers/lease/run_trace.h"
 #include "workers/lease/sandbox.h"
 #include "core/wire/job_result.h"
+#include "workers/agent/idle.h"
 #include "workers/agent/usage.h"
 
 struct run {
@@ -34,6 +35,7 @@ struct run {
     int64_t peak_bytes, cpu_us;         /* of the child, once it was reaped */
     struct usage usage;
     struct energy_use energy;
+    struct idle idle;
     int64_t energy_asked_us;            /* by the child, the last time that a look came of it */
     struct run_trace trace;
     struct str csr;                     /* of a kind that listens: its request, once it came */
@@ -86,7 +88,8 @@ MUST_CHECK enum errc run_meet(struct run *r, struct err *e);
 bool run_others_ended_it(const struct run *r);
 /* Once in a while: sends a renewed one when it is due. What fails is tried again later, at growing distances. */
 void run_renew_certificate(struct run *r);
-/* run_energy.c: a look when one is due, the last one, and the child's question. */
+/* run_energy.c: a look when one is due, at what it takes and whether it uses what it has; the last one; the child's question. */
+void run_look_at_idle(struct run *r, int64_t now);
 void run_look_at_energy(struct run *r, int64_t now);
 void run_end_energy(struct run *r);
 MUST_CHECK enum errc run_on_energy(struct run *r, struct err *e);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_energy.c - what a lease takes, looked at while it runs, when its child asks, and at its end.
+/* run_energy.c - what a lease takes, looked at while it runs, when its child asks, and at its end; and whether it uses what it
+ * has: its cards, or the processor time of its control group, or without one of its process, where that starts no others.
  *
  * A child that asks often costs the agent a look every ASKED_US and no more. */
 #include "workers/lease/executor_int.h"
@@ -24,6 +25,23 @@ void run_look_at_energy(struct run *r, int64_t now)
 {
     if (now >= r->energy.next_us)
         look(r, now);
+}
+
+static int64_t cpu_of(const struct run *r)
+{
+    int64_t cpu_us, bytes;
+    if (r->cage && cage_cpu_us(r->cage, &cpu_us))
+        return cpu_us;
+    return !work_type_of(r->g->kind)->starts_programs && usage_read(r->pid, &cpu_us, &bytes) && bytes ? cpu_us : IDLE_UNKNOWN;
+}
+
+void run_look_at_idle(struct run *r, int64_t now)
+{
+    int64_t idle_ms;
+    if (now < r->idle.next_us)
+        return;
+    if (idle_look(&r->idle, r->env->cards, r->idle.devices ? IDLE_UNKNOWN : cpu_of(r), now, &idle_ms))
+        held_idle(r->held, idle_ms);
 }
 
 /* Programs that were killed with their child were waited for by nobody, so what they took is not known. */

@@ -29,6 +29,8 @@ MUST_CHECK enum errc cage_new(const char *name, const struct cage_limits *limits
 enum cage_kind cage_kind(const struct cage *c);
 bool cage_join(const struct cage *c);           /* in the forked child: no allocation, no lock */
 int64_t cage_oom_kills(const struct cage *c);   /* so far; 0 without a group */
+/* Microseconds of processor time that all in it took; false: it does not say. */
+bool cage_cpu_us(const struct cage *c, int64_t *ret);
 /* Did it end for want of memory? status of waitpid, peak in bytes of resident memory. */
 bool cage_is_oom(const struct cage *c, int status, int64_t peak_bytes);
 void cage_kill(struct cage *c, pid_t group);    /* everything in it */

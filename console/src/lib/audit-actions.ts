@@ -62,6 +62,8 @@ job.enter.policy
 job.expire
 job.finish
 job.hold
+job.idle
+job.idle.policy
 job.lease
 job.leave
 job.preempt

@@ -19,6 +19,7 @@ import { Answer, Loading } from '../ui/states.tsx';
 import { AuditTrail } from './job/AuditTrail.tsx';
 import { Config } from './job/Config.tsx';
 import { Attempts, Events } from './job/Events.tsx';
+import { Idle } from './job/Idle.tsx';
 import { Inside } from './job/Inside.tsx';
 import { Lineage } from './job/Lineage.tsx';
 import { Logs } from './job/Logs.tsx';
@@ -110,6 +111,7 @@ const Acts = memo(function Acts({ job }: { job: Job }) {
 const Head = memo(function Head({ job }: { job: Job }) {
   return (
     <>
+      <Idle job={job} />
       <Timeline job={job} />
       <Verdict job={job} />
     </>

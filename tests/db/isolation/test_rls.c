@@ -144,6 +144,9 @@ static void fill(struct uuid t)
     sql("INSERT INTO job_session (tenant_id, session_id, job_id, attempt_id, node_id, user_id, kind, ask) "
         "VALUES ('%s', '%s', '%s', '%s', '%s', '%s', 'shell', '{}');"
         "INSERT INTO inside_policy (tenant_id, changed_by) VALUES ('%s', '%s')", id, id, id, id, id, hex(u), id, hex(u));
+    sql("INSERT INTO attempt_idle (tenant_id, attempt_id, rank) VALUES ('%s', '%s', 0);"
+        "INSERT INTO idle_policy (tenant_id, after_minutes, notice_minutes, changed_by) VALUES ('%s', 60, 15, '%s')",
+        id, id, id, hex(u));
     sql("INSERT INTO key_rewrap (tenant_id, rewrap_id, zone, kind, to_version) VALUES ('%s', '%s', 'ae-dxb-1', 'tenant', 2);"
         "INSERT INTO erasure_certificate (tenant_id, certificate_id, zone, key_version, objects, destroyed_at, root_version, backups_until, body,"
         " signature, key_id) VALUES ('%s', '%s', 'ae-dxb-1', 1, 0, now(), 1, now(), '{}', sha512('x'), 'k')", id, id, id, id);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/db/scheduler/fixture.h"
 #include "registry/catalog/secret.h"
+#include "scheduler/jobs/idle_policy.h"
 #include "scheduler/jobs/inside.h"
 #include "scheduler/jobs/secret_use.h"
 #include "scheduler/jobs/environment.h"
@@ -9,6 +10,7 @@
 #include "scheduler/jobs/priority_class.h"
 #include "audit/event.h"
 #include "scheduler/duty/budget_watch.h"
+#include "scheduler/duty/idle_watch.h"
 #include "audit/tail.h"
 #include "scheduler/duty/job_pages.h"
 #include "scheduler/duty/notices.h"
@@ -109,7 +111,8 @@ void fixture_open_wide(struct fixture *f, int connections)
     static const struct stmt *const *const app_lists[] = { residency_stmts, job_stmts, job_apply_stmts, node_stmts,
         invariants_stmts, watch_stmts, series_stmts, capacity_stmts, priority_class_stmts, job_queue_stmts, queue_share_stmts,
         reservation_stmts, engine_stmts, zone_stmts,
-        secret_stmts, secret_use_stmts, inside_stmts, environment_stmts, environment_trust_stmts, job_dataset_stmts,
+        secret_stmts, secret_use_stmts, inside_stmts, idle_policy_stmts,
+        environment_stmts, environment_trust_stmts, job_dataset_stmts,
             job_output_stmts,
             project_stmts, quota_stmts, quota_rule_stmts,
                                                          price_stmts, budget_stmts, usage_stmts, audit_event_stmts,
@@ -120,7 +123,7 @@ void fixture_open_wide(struct fixture *f, int connections)
                                                          node_state_stmts, registry_stmts,
                                                        NULL };
     static const struct stmt *const *const node_lists[] = { residency_stmts, lease_stmts, lease_call_stmts, lease_member_stmts,
-        lease_back_stmts, lease_end_stmts, job_apply_stmts, node_worker_stmts,
+        lease_idle_stmts, lease_back_stmts, lease_end_stmts, job_apply_stmts, node_worker_stmts,
         environment_node_stmts, environment_lease_stmts, inside_node_stmts, audit_event_stmts, NULL };
     static const struct stmt *const *const sched_lists[] = { residency_stmts, audit_event_stmts, snapshot_stmts, machines_stmts,
                                                              waiting_stmts,
@@ -129,7 +132,7 @@ void fixture_open_wide(struct fixture *f, int connections)
                                                              grow_stmts,
                                                              reservations_stmts, engine_run_stmts, engine_demand_stmts,
                                                              plan_check_stmts, plan_gang_stmts, lent_stmts,
-                                                             reaper_stmts, budget_watch_stmts,
+                                                             reaper_stmts, budget_watch_stmts, idle_watch_stmts,
                                                              queue_usage_stmts, due_jobs_stmts, dependencies_stmts,
                                                              arrays_stmts, job_submit_stmts,
                                                                  tenant_reaper_stmts,

@@ -16,7 +16,7 @@ import { eventFields, eventsOf, ticked } from './Notifications.tsx';
 
 type Own = Schemas['notice_person'];
 const PATH = '/v1/me/notifications';
-const FOR_PEOPLE = ['job-failed', 'job-completed', 'job-waiting', 'approval-waiting'] as const;
+const FOR_PEOPLE = ['job-failed', 'job-completed', 'job-waiting', 'job-idle', 'approval-waiting'] as const;
 const FOR_OFFICERS = ['clock-due-soon', 'clock-overdue'] as const;
 
 function Confirm({ onDone }: { onDone: (p: Own) => Promise<void> }) {

@@ -245,6 +245,7 @@ static const struct way {
         "nothing"),
     GIVES_NOTHING("environment_policy_set", THING, "which images may run, of those that people may name anyhow"),
     GIVES_NOTHING("job_enter", THING, "a way into a program of the tenant, for the caller, with the ticket that opens it once"),
+    GIVES_NOTHING("idle_policy_set", THING, "for how long jobs may hold what they do not use"),
     GIVES_NOTHING("inside_policy_set", THING, "whether people are let in where their roles let them"),
     GIVES_NOTHING("key_rotate", THING, "a key that nobody is shown"),
     GIVES_NOTHING("key_import", THING, "a key that its giver knows, of the caller's own tenant"),
