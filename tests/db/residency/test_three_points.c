@@ -85,7 +85,7 @@ static int setup(void **state)
     start_keyd(0);
     start_keyd(1);
     snprintf(zones, sizeof zones, "%s=%s/%s.sock,%s=%s/%s.sock", zone_codes[0], dir, zone_codes[0], zone_codes[1], dir, zone_codes[1]);
-    OK(keyd_client_new(str_c(zones), 3000, &f.api.keyd, e));
+    OK(keyd_client_new(str_c(zones), 120000, &f.api.keyd, e));
     secret = secret32_new();
     OK(x25519_keygen(secret, public_key, e));
     machine_up(&f, &machines[0], zone_codes[0], "w1", 4096, 0);
