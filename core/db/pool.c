@@ -205,7 +205,9 @@ enum errc pool_take(struct db_pool *p, struct db_conn **ret, struct err *e)
 
 void pool_give(struct db_pool *p, struct db_conn *c)
 {
-    bool is_broken = c->is_broken || !conn_is_synced(c) || conn_is_suspect(c);
+    /* Nobody sends the rest of what the sockets did not take: the server would wait for it, with a transaction's locks. */
+    const bool is_sent = !c->is_broken && PQflush(c->pg) == 0;
+    const bool is_broken = !is_sent || !conn_is_synced(c) || conn_is_suspect(c);
     if (is_broken)
         conn_free(c);
     else
