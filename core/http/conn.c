@@ -92,11 +92,13 @@ void conn_enter(struct http_conn *n, enum conn_phase phase, int64_t deadline_us)
 }
 
 /* Earned time is not kept: who sent much and falls silent has no longer than who sent little, and who sends a byte now and then
- * to hold a place uses up what there is. */
+ * to hold a place uses up what there is. Nor is it given for ever: whoever may connect fills memory with what he has sent, before
+ * he is known. */
 void conn_body_came(struct http_conn *n, size_t bytes)
 {
     const struct http_server_options *o = &n->loop->server->o;
-    int64_t most = n->loop->now_us + o->body_deadline_ms * 1000LL;
+    const int64_t silence_us = o->body_deadline_ms * 1000LL, last_us = n->since_us + HTTP_BODY_SILENCES * silence_us;
+    const int64_t next_us = n->loop->now_us + silence_us, most = next_us < last_us ? next_us : last_us;
     int64_t earned_us = (int64_t)((double)bytes * 1e6 / (double)o->least_bytes_per_s);
     n->deadline_us = earned_us > most - n->deadline_us ? most : n->deadline_us + earned_us;
 }

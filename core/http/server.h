@@ -7,7 +7,8 @@
  * once, there and then or later from any thread; meanwhile its connection is parked and costs nothing.
  * Invariants: every request passed http_guard_check (and, on a listener with client CAs and require_client_cert, mtls_verify)
  * before on_request sees it; what failed goes to `reject`, whose reply closes the connection. Headers have an absolute
- * deadline; a body may take as long as it comes at a least pace, and never stands still for longer than its limit.
+ * deadline; a body may come slowly, at a least pace, but never stands still for longer than its limit, nor comes
+ * for longer than 20 times that.
  * Memory: the request is borrowed until the exchange is answered (http_reply… returns) or the stream is ended; its arena dies
  * with the exchange. Replies are copied unless the call says it takes them.
  * Errors: http_server_new: INVALID (options), IO (socket, files). All other calls cannot fail or say so by bool. */
@@ -53,6 +54,8 @@ struct http_response {
     size_t nheaders;
 };
 
+enum { HTTP_BODY_SILENCES = 20 };
+
 struct http_server_options {
     const char *bind_addr;          /* "127.0.0.1", "::", …; ignored with unix_path */
     int port;                       /* 0: the kernel picks, see http_server_port */
@@ -70,7 +73,8 @@ struct http_server_options {
     size_t body_max_default;        /* 0: 1 MiB. More is TOO_LARGE */
     size_t arena_max;               /* limit of a request's arena, body not counted; 0: 64 MiB */
     int header_deadline_ms;         /* absolute, from the first moment; 0: 30000 */
-    int body_deadline_ms;           /* longest silence in a body, from the end of the headers; 0: 60000 */
+    int body_deadline_ms;           /* longest silence in a body, from the end of the headers, and a HTTP_BODY_SILENCES-th of the
+                                     * longest time of one; 0: 60000 */
     int idle_timeout_ms;            /* between requests; 0: 75000 */
     int64_t least_bytes_per_s;      /* of a body: each byte earns its time at this pace, up to body_deadline_ms from now, so that
                                      * none takes longer than body_deadline_ms and what its size takes so. An answer that is no

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_conn.c - who keeps a place at the door and who gives it up: silent connections, many of one address, many in a row, and
  * peers that do not read their answers. */
+#include "core/http/server_int.h"
 #include "net.h"
 #include <signal.h>
 
@@ -276,6 +277,23 @@ static void slow_readers_do_not_close_the_door(void **state)
     http_server_free(s);
 }
 
+/* Whoever may connect fills memory with a body before he is known, so no pace holds a place for ever. */
+static void a_body_has_an_end(void **state)
+{
+    (void)state;
+    enum { SILENCE_MS = 1000, STEP_US = 900 * 1000 };
+    struct http_server s = { .o = { .body_deadline_ms = SILENCE_MS, .least_bytes_per_s = 8192 } };
+    struct http_loop l = { .server = &s, .now_us = 5 * SILENCE_MS * 1000LL };
+    struct http_conn n = { .loop = &l };
+    const int64_t began = l.now_us;
+    conn_enter(&n, CONN_BODY, l.now_us + SILENCE_MS * 1000LL);
+    for (int i = 0; i < 10 * HTTP_BODY_SILENCES && l.now_us < n.deadline_us; i++) {
+        conn_body_came(&n, 1 << 20);
+        l.now_us += STEP_US;
+    }
+    assert_int_equal(n.deadline_us - began, HTTP_BODY_SILENCES * SILENCE_MS * 1000LL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -285,6 +303,7 @@ int main(void)
         cmocka_unit_test(an_ipv6_network_has_its_share_and_its_pace),
         cmocka_unit_test(who_does_not_read_is_cut),
         cmocka_unit_test(slow_readers_do_not_close_the_door),
+        cmocka_unit_test(a_body_has_an_end),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
