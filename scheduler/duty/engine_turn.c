@@ -131,7 +131,7 @@ static enum errc tidy(struct turn *t, const struct run_row *r, struct err *e)
     if (!t->door->keeps_ended || !r->tries)
         return ERR_OK;
     engine_name(r->run_id, r->tries, name);
-    return t->door->cancel(&t->call, str_dup(t->arena, str_c(name)), e);
+    return engine_cancel(t->door, &t->call, str_c(name), e);
 }
 
 static enum errc submit(struct turn *t, struct run_row *r, struct err *ret_e)
@@ -147,7 +147,7 @@ static enum errc submit(struct turn *t, struct run_row *r, struct err *ret_e)
     }
     if (FAULT("engine_begun"))
         raise(SIGKILL);
-    const enum errc rc = t->door->submit(&t->call, &ask, &id, &e);
+    const enum errc rc = engine_submit(t->door, &t->call, &ask, &id, &e);
     if (FAULT("engine_sent"))
         raise(SIGKILL);
     log_event(LOG_INFO, "engine.submit", "engine", LOG_STR(t->g->name), "engine_run", LOG_ID("egr", r->run_id), "try",
@@ -211,7 +211,7 @@ static enum errc judge(struct turn *t, struct run_row *r, struct err *e)
         .has_work = r->is_held && r->is_heard, .account = t->g->account, .ask = &sent };
     const struct run_verdict v = run_judge(&f, t->seen, t->nseen, t->is_whole, clock_wall_us(t->app->clock));
     for (size_t i = 0; i < v.ncancel; i++)
-        TRY(t->door->cancel(&t->call, v.cancel[i], e));
+        TRY(engine_cancel(t->door, &t->call, v.cancel[i], e));
     if (v.act == ACT_SUBMIT)
         return t->unfit.code == ERR_OK ? submit(t, r, e) : ERR_OK;
     if (v.act == ACT_KEEP)
@@ -252,7 +252,7 @@ static enum errc cancel_strays(struct turn *t, struct err *e)
             continue;
         log_event(LOG_WARN, "engine.stray", "engine", LOG_STR(t->g->name), "engine_run", LOG_ID("egr", run), "id",
                   LOG_STR(s->id), NULL);
-        TRY(t->door->cancel(&t->call, s->id, e));
+        TRY(engine_cancel(t->door, &t->call, s->id, e));
         cancelled++;
     }
     return ERR_OK;

@@ -22,6 +22,29 @@ const struct engine_door *engine_door_of(struct str kind)
     return NULL;
 }
 
+/* Of what is sent and a few answers of ENGINE_ONE_MAX; their values are the heap's, until the arena ends. */
+static const size_t ONE_ARENA = (size_t)16 << 20;
+
+enum errc engine_submit(const struct engine_door *door, const struct engine_call *c, const struct engine_ask *ask,
+                        struct str *ret_id, struct err *e)
+{
+    CLEANUP(arena_freep) struct arena *own = arena_new(ONE_ARENA);
+    struct engine_call mine = *c;
+    struct str id = STR("");
+    mine.arena = own;
+    TRY(door->submit(&mine, ask, &id, e));
+    *ret_id = str_dup(c->arena, id);
+    return ERR_OK;
+}
+
+enum errc engine_cancel(const struct engine_door *door, const struct engine_call *c, struct str id, struct err *e)
+{
+    CLEANUP(arena_freep) struct arena *own = arena_new(ONE_ARENA);
+    struct engine_call mine = *c;
+    mine.arena = own;
+    return door->cancel(&mine, id, e);
+}
+
 void engine_name(struct uuid run_id, int64_t tries, char ret[ENGINE_NAME_TEXT])
 {
     char hex[UUID_HEX];

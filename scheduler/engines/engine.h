@@ -89,6 +89,11 @@ struct engine_door {
 extern const struct engine_door engine_slurm, engine_kube;
 /* NULL: no such kind. */
 const struct engine_door *engine_door_of(struct str kind);
+/* submit and cancel in memory of their own, which ends with them: a turn has many of both, and what an engine answers to each is
+ * its own choice. ret_id: in the call's arena. */
+enum errc engine_submit(const struct engine_door *door, const struct engine_call *c, const struct engine_ask *ask,
+                        struct str *ret_id, struct err *e) MUST_CHECK;
+enum errc engine_cancel(const struct engine_door *door, const struct engine_call *c, struct str id, struct err *e) MUST_CHECK;
 #define ENGINE_KINDS "slurm or kubernetes"
 
 #define ENGINE_PREFIX "falaj-"

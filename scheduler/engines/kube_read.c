@@ -254,6 +254,15 @@ static enum errc items_of(const struct jval *doc, const char *what, const struct
     return ERR_OK;
 }
 
+/* Names are unique in a namespace: of two of one name no answer can speak, and each would be told of the same pods. */
+static bool is_there(const struct engine_seen *seen, size_t n, struct str name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_eq(seen[i].name, name))
+            return true;
+    return false;
+}
+
 enum errc kube_read_runs(struct arena *a, const struct jval *jobs, const struct jval *pods, int64_t now_us, struct slice *ret,
                          struct err *e)
 {
@@ -274,6 +283,8 @@ enum errc kube_read_runs(struct arena *a, const struct jval *jobs, const struct 
         struct tally t = { .end = ENGINE_FAILED };
         if (name.len >= ENGINE_NAME_TEXT || !engine_name_read(name, &run, &tries))
             continue;
+        if (is_there(seen, ret->n, name))
+            return FAIL(e, UPSTREAM, "Kubernetes' list has two jobs that are named %.*s", STR_ARG(name));
         for (size_t k = 0; k < npods; k++)
             if (str_eq(of[k], name))
                 count(a, jval_at(pod_items, k), now_us, &t);

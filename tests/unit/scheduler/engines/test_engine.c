@@ -80,6 +80,41 @@ static void addresses_are_encrypted_or_stay_here(void **state)
         assert_false(engine_address_check(bad[i], &why));
 }
 
+enum { LONG = 1 << 20 };
+
+/* An engine that answers each call with a megabyte. */
+static enum errc long_submit(const struct engine_call *c, const struct engine_ask *ask, struct str *ret_id, struct err *e)
+{
+    (void)e;
+    (void)arena_alloc(c->arena, LONG);
+    *ret_id = str_dup(c->arena, ask->name);
+    return ERR_OK;
+}
+
+static enum errc long_cancel(const struct engine_call *c, struct str id, struct err *e)
+{
+    (void)arena_alloc(c->arena, LONG);
+    return FAIL(e, UPSTREAM, "no %.*s", STR_ARG(id));
+}
+
+static void what_an_engine_answers_to_one_call_ends_with_it(void **state)
+{
+    (void)state;
+    const struct engine_door door = { .submit = long_submit, .cancel = long_cancel };
+    const struct engine_call call = { .arena = arena };
+    const struct engine_ask ask = { .name = STR("n") };
+    const size_t before = arena_used(arena);
+    struct str id;
+    struct err e;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(engine_submit(&door, &call, &ask, &id, &e), ERR_OK);
+        assert_true(str_eq_c(id, "n"));
+        assert_int_equal(engine_cancel(&door, &call, STR("n"), &e), ERR_UPSTREAM);
+        assert_string_equal(e.msg, "no n");
+    }
+    assert_in_range(arena_used(arena), before, before + LONG - 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -87,6 +122,7 @@ int main(void)
         cmocka_unit_test(what_differs_is_named_and_more_than_asked_is_not),
         cmocka_unit_test(what_an_engine_says_is_plain_and_bounded),
         cmocka_unit_test(addresses_are_encrypted_or_stay_here),
+        cmocka_unit_test(what_an_engine_answers_to_one_call_ends_with_it),
     };
     return cmocka_run_group_tests(tests, arena_up, arena_down);
 }

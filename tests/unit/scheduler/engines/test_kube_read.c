@@ -124,6 +124,28 @@ static void a_part_of_a_list_says_nothing(void **state)
     assert_int_equal(kube_read_runs(arena, whole, whole, 0, &rows, &e), ERR_OK);
 }
 
+/* Each would be told of all the pods anew: some megabytes of an answer, again for each, are more than a turn's memory. */
+static void two_jobs_of_one_name_are_no_answer(void **state)
+{
+    (void)state;
+    enum { JOBS = 128 };
+    const struct jval *jobs = NULL, *pods = NULL;
+    struct slice rows;
+    CLEANUP(buf_releasep) struct buf b = BUF(1 << 20), long_one = BUF(2 << 20);
+    for (int i = 0; i < JOBS; i++)
+        buf_printf(&b, "%s%s", i ? "," : "", JOB(""));
+    buf_add_c(&long_one, "{\"items\":[{\"metadata\":{\"labels\":{\"falaj/run\":\"" NAME "\"}},\"status\":{\"phase\":\"Pending\","
+                         "\"conditions\":[{\"type\":\"PodScheduled\",\"status\":\"False\",\"message\":\"");
+    for (int i = 0; i < 1 << 20; i++)
+        buf_add_char(&long_one, 'x');
+    buf_add_c(&long_one, "\"}]}}]}");
+    const struct str text = str_fmt(arena, LIST("%.*s"), STR_ARG(buf_str(&b)));
+    assert_int_equal(kube_read(arena, 200, text, false, &jobs, &e), ERR_OK);
+    assert_int_equal(kube_read(arena, 200, buf_str(&long_one), false, &pods, &e), ERR_OK);
+    assert_int_equal(kube_read_runs(arena, jobs, pods, 0, &rows, &e), ERR_UPSTREAM);
+    assert_string_equal(e.msg, "Kubernetes' list has two jobs that are named " NAME);
+}
+
 #define STATUS(reason, message, more)                                                                     \
     "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"" reason "\",\"message\":\"" message "\"" more "}"
 
@@ -167,6 +189,7 @@ int main(void)
         cmocka_unit_test(a_run_is_its_job_and_its_pods), cmocka_unit_test(a_node_that_went_away_is_seen_by_its_pods),
         cmocka_unit_test(what_was_stored_is_read_and_others_are_passed_over), cmocka_unit_test(a_part_of_a_list_says_nothing),
         cmocka_unit_test(faults_say_whether_anything_was_taken), cmocka_unit_test(no_cut_answer_is_taken),
+        cmocka_unit_test(two_jobs_of_one_name_are_no_answer),
     };
     return cmocka_run_group_tests(tests, arena_up, arena_down);
 }
