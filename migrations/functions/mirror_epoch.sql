@@ -1,10 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Of which jobs a scheduler that keeps them read: another cluster, timeline, database or file of the table means that what was
--- read before says nothing of what is there now (ADR 0151). Each plan asks, so it is no SQL function, which would be
--- planned each time.
+-- In which cluster, database and timeline a scheduler reads what it keeps: another one means that what was read before says
+-- nothing of what is there now (ADR 0151). None of these changes while a session of the server lives: a restore begins new ones,
+-- and a server that is not promoted yet refuses the question. So it is asked once in each and kept in a setting, which the reads
+-- look at first (MIRROR_EPOCH, scheduler/mirror/machines.h); a transaction that is rolled back only asks again.
 CREATE OR REPLACE FUNCTION mirror_epoch() RETURNS text LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, public, pg_temp AS $$
 BEGIN
-  RETURN format('%s/%s', audit_cluster(), pg_relation_filenode('public.job'::regclass));
+  RETURN set_config('falaj.mirror_epoch', audit_cluster(), false);
 END $$;
 SELECT falaj_system_function('mirror_epoch', 'falaj_scheduler');

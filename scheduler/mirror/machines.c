@@ -200,7 +200,7 @@ static const struct stmt machines_rooms = { .name = "machines_rooms", .params = 
     "       false AS gpu_shared, false AS programs, false AS gangs, false AS gang_programs, '' AS engines, false AS once,\n"
     "       false AS is_ready, '' AS build, '' AS held, false AS outsized,\n"
     "       0::bigint AS version, " RESIDENCY_REVISION " AS revision,\n"
-    "       pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS horizon, mirror_epoch() AS epoch\n"
+    "       pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS horizon, " MIRROR_EPOCH " AS epoch\n"
     "UNION ALL\n"
     "SELECT CASE WHEN a.node_id IS NULL THEN 1 ELSE 2 END, coalesce(a.node_id, a.tenant_id), '', '', '', a.slots, a.gpus,\n"
     "       a.cpu_milli, a.memory_bytes, '', false, false, false, false, '', false, false, '', coalesce(a.held, ''),\n"

@@ -22,6 +22,11 @@ struct stmt;
 enum { MACHINES_MAX = 1000000, MACHINES_SLICE = 256, MACHINES_WINDOWS = 1000000 };
 /* How often any reservation has changed. */
 #define RESERVATION_REVISION "(SELECT revision FROM reservation_revision WHERE id = 1)"
+/* Of which database a read is (ADR 0151): the cluster and timeline, which are the same as long as a session of the server lives
+ * and are asked once in each (migrations/functions/mirror_epoch.sql), and the file of the table job, which is not. */
+#define MIRROR_EPOCH                                                                                                         \
+    "coalesce(nullif(current_setting('falaj.mirror_epoch', true), ''), mirror_epoch()) || '/' ||\n"                         \
+    "       pg_relation_filenode('public.job'::regclass)::text"
 
 /* A machine as the database has it. */
 struct machine_fact {

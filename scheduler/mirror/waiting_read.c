@@ -12,13 +12,14 @@
 #include "core/db/run_tx.h"
 #include "core/table/metrics.h"
 #include "core/table/schema.h"
+#include "scheduler/mirror/machines.h"
 #include "scheduler/mirror/waiting_int.h"
 #include "scheduler/plan/askset.h"
 #include "scheduler/plan_check.h"
 
 #include <stdlib.h>
 
-enum kind { K_HEAD, K_CAME, K_CHANGED, K_SLICE, K_ADMITTED };
+enum kind { K_HEAD, K_CAME, K_CHANGED, K_SLICE };
 struct waiting_row { struct waiting_fact f; int64_t what, came; struct str seen_by, epoch; bool is_behind; };
 #define JOB(m, ...) FIELD_AS(waiting_row, f.j.m, #m, 0, ##__VA_ARGS__)
 SCHEMA_OF(waiting_row, "A waiting job, or one that waits no longer", FIELD(waiting_row, what, 0, .doc = "Why it is read"),
@@ -49,8 +50,6 @@ SCHEMA_OF(waiting_row, "A waiting job, or one that waits no longer", FIELD(waiti
 #define SINCE(xid)                                                                                                           \
     xid " >= pg_snapshot_xmin($1::text::pg_snapshot) AND NOT pg_visible_in_snapshot(" xid ", $1::text::pg_snapshot)\n"       \
     "     AND " xid " < pg_snapshot_xmax(pg_current_snapshot())"
-/* Notes of a plan of another scheduler's. */
-#define OF_OTHERS "p.writer <> $10 AND " SINCE("p.changed_xid")
 #define IS_BEHIND                                                                                                            \
     "pg_snapshot_xmax($1::text::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot()) OR EXISTS (\n"                       \
     "          SELECT FROM change_swept s WHERE s.upto >= pg_snapshot_xmin($1::text::pg_snapshot)\n"                        \
@@ -70,28 +69,26 @@ SCHEMA_OF(waiting_row, "A waiting job, or one that waits no longer", FIELD(waiti
     "  UNION ALL\n"                                                                                                          \
     "  (" SLICE("(j.tenant_id, j.shape) > (" tenant ", " shape ")", "j.tenant_id, j.shape, j.priority DESC, j.job_id",       \
                 most) ")"
+/* Of changes: who was noted or is in doubt is looked up; who was admitted, by a note of another scheduler's, waits no longer in
+ * the version that the note has. */
 static const struct stmt waiting_rows = { .name = "waiting_rows", .params = "sUUuiiuiii", .row = &waiting_row_schema,
                                           .card = CARD_MANY, .sql =
-    "(SELECT 0::bigint AS what, pg_current_snapshot()::text AS seen_by, mirror_epoch() AS epoch,\n"
+    "(SELECT 0::bigint AS what, pg_current_snapshot()::text AS seen_by, " MIRROR_EPOCH " AS epoch,\n"
     "        coalesce(" IS_BEHIND ", false) AS is_behind, h.*\n"
     "   FROM (VALUES (1)) one LEFT JOIN LATERAL (SELECT " ROW " FROM job j WHERE false) h ON true)\n"
     "UNION ALL\n"
     "(SELECT 1, NULL, NULL, NULL, " ROW " FROM job j WHERE " READY " AND " SINCE("j.ready_xid") "\n"
     "  ORDER BY j.ready_xid LIMIT $9)\n"
     "UNION ALL\n"
-    "(SELECT 2, NULL, NULL, NULL, coalesce(" READY ", false), NOT coalesce(j.cancel_requested, false), c.of_tenant, c.of_job,\n"
-    "       " WISHES("coalesce(j.version, 9223372036854775807)") "\n"
-    "   FROM (SELECT of_tenant, of_job FROM job_change WHERE " SINCE("changed_xid") "\n"
-    "         UNION SELECT t.* FROM plan_change p, unnest(p.tenants, p.jobs) AS t(of_tenant, of_job)\n"
-    "                WHERE " OF_OTHERS " AND p.versions IS NULL\n"
-    "         UNION SELECT d.* FROM unnest($2, $3) AS d(of_tenant, of_job)) c\n"
+    "(SELECT 2, NULL, NULL, NULL, coalesce(" READY ", false), NOT coalesce(j.cancel_requested, c.version IS NOT NULL),\n"
+    "       c.of_tenant, c.of_job, " WISHES("coalesce(j.version, c.version, 9223372036854775807)") "\n"
+    "   FROM (SELECT of_tenant, of_job, NULL::bigint AS version FROM job_change WHERE " SINCE("changed_xid") "\n"
+    "         UNION SELECT t.* FROM plan_change p, unnest(p.tenants, p.jobs, p.versions) AS t(of_tenant, of_job, version)\n"
+    "                WHERE p.writer <> $10 AND " SINCE("p.changed_xid") "\n"
+    "         UNION SELECT d.*, NULL FROM unnest($2, $3) AS d(of_tenant, of_job)) c\n"
     "   LEFT JOIN LATERAL (\n"
-    "     SELECT job.* FROM job WHERE job.tenant_id = c.of_tenant AND job.job_id = c.of_job LIMIT 1) j ON true LIMIT $9)\n"
-    "UNION ALL\n"
-    "(SELECT 4, NULL, NULL, NULL, false, false, c.of_tenant, c.of_job, " WISHES("c.version") "\n"
-    "   FROM (SELECT t.* FROM plan_change p, unnest(p.tenants, p.jobs, p.versions) AS t(of_tenant, of_job, version)\n"
-    "          WHERE " OF_OTHERS " AND p.versions IS NOT NULL) c\n"
-    "   LEFT JOIN LATERAL (SELECT job.* FROM job WHERE false) j ON true LIMIT $9)\n"
+    "     SELECT job.* FROM job WHERE job.tenant_id = c.of_tenant AND job.job_id = c.of_job AND c.version IS NULL LIMIT 1) j\n"
+    "     ON true LIMIT $9)\n"
     "UNION ALL\n"
     "SELECT s.* FROM (\n" SLICES("$4", "$5", "$6", "$7", "$8") ") s" };
 
@@ -221,7 +218,7 @@ static void take(struct waiters *m, const struct answer *x, int64_t slice)
 }
 
 struct waiting_ask { struct db_ask *ask; int64_t slice; };
-enum { MOST = 3 * (WAITING_CHANGES + 1) + 3 * WAITING_SLICE + 1 };
+enum { MOST = 2 * (WAITING_CHANGES + 1) + 3 * WAITING_SLICE + 1 };
 
 static struct waiting_ask *ask(struct work *w, const struct waiters *m, int64_t slice)
 {

@@ -248,20 +248,91 @@ static void who_fell_behind_reads_all_anew(void **state)
     knows_all(&other);
 }
 
+static struct db_pool *pool_to(struct pg_harness *to, size_t size)
+{
+    static const struct stmt *const *const lists[] = { residency_stmts, audit_event_stmts, snapshot_stmts, machines_stmts,
+        waiting_stmts, rules_stmts, plan_apply_stmts, plan_check_stmts, plan_gang_stmts, job_apply_stmts, NULL };
+    return db_pool_new(&(struct db_pool_opts){ .conninfo = pg_harness_conninfo(to, "falaj_scheduler", NULL), .size = size,
+                                               .lists = lists });
+}
+
+/* Of which database a read in the pool's session is; "": it was another one than that of the read before. */
+static const char *epoch_read(char epoch[static 64])
+{
+    struct arena *a = arena_new((size_t)64 << 20);
+    struct work w = loop_work(&other, a);
+    struct snapshot s;
+    struct slice held;
+    OK(RUN_SYSTEM(&w, other.pool, TX_READ_ONLY, waiting_read(&w, waiting_asked(&w, false), e), e));
+    OK(RUN_SYSTEM(&w, other.pool, TX_READ_ONLY, machines_read(&w, machines_asked(&w, false), false, &s, &held, e), e));
+    snprintf(epoch, 64, "%s", other.waiting->epoch ? other.waiting->epoch : "");
+    arena_free(a);
+    return epoch;
+}
+
+static void another_than(const char *was)
+{
+    char now[64];
+    assert_string_equal(epoch_read(now), "");
+    assert_string_not_equal(epoch_read(now), was);
+    assert_memory_equal(now, was, (size_t)(strrchr(was, '/') - was) + 1);       /* of the same cluster */
+}
+
+/* A table that is made anew under a live session, whose statements are prepared long since, is another one; so is one that
+ * has another file; and the session knows its cluster when the transaction that asked is rolled back. */
+static void another_table_is_seen_in_a_live_session(void **state)
+{
+    (void)state;
+    enum { GENERIC = 8 };               /* times after which PostgreSQL has kept its plan */
+    char first[64], now[64];
+    struct db_pool *pool = pool_to(f.pg, 1);
+    struct arena *a = arena_new(1 << 20);
+    struct db_tx *tx;
+    other.pool = pool;
+    for (int i = 0; i < 2; i++) {
+        OK(db_begin(pool, SCOPE_SYSTEM, TX_READ_ONLY, a, &tx, e));
+        struct work w = loop_work(&other, a);
+        w.tx = tx;
+        OK(waiting_read(&w, waiting_asked(&w, false), e));
+        db_rollback(tx);
+    }
+    (void)epoch_read(first);
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM pg_control_system() c, pg_database d WHERE d.datname ="
+                                   " current_database() AND '%s' LIKE c.system_identifier || '/' || d.oid || '/________/%%'"
+                                   " AND '%s' LIKE '%%/' || pg_relation_filenode('job')", first, first), 1);
+    for (int i = 0; i < GENERIC; i++)
+        assert_string_equal(epoch_read(now), first);
+    assert_int_equal(machines_counted(other.machines).loads, 1);
+    fixture_exec(&f, "ALTER TABLE job RENAME TO job_was; CREATE TABLE job (LIKE job_was INCLUDING GENERATED);"
+                 "GRANT SELECT ON job TO falaj_scheduler");
+    another_than(first);
+    assert_int_equal(machines_counted(other.machines).loads, 2);
+    fixture_exec(&f, "DROP TABLE job; ALTER TABLE job_was RENAME TO job");
+    assert_string_equal(epoch_read(now), "");
+    for (int i = 0; i < GENERIC; i++)
+        assert_string_equal(epoch_read(now), first);
+    assert_int_equal(machines_counted(other.machines).loads, 3);
+    fixture_exec(&f, "VACUUM FULL job");
+    another_than(first);
+    assert_int_equal(machines_counted(other.machines).loads, 4);
+    other.pool = f.scheduler.pool;
+    arena_free(a);
+    db_pool_free(pool);
+}
+
 /* The leader died, and the database is another one, made from a dump: nothing of what was known is believed. */
 static void a_restored_database_is_read_anew(void **state)
 {
     (void)state;
-    static const struct stmt *const *const lists[] = { residency_stmts, audit_event_stmts, snapshot_stmts, machines_stmts,
-        waiting_stmts, rules_stmts, plan_apply_stmts, plan_check_stmts, plan_gang_stmts, job_apply_stmts, NULL };
     look(0);
+    char was[64], now[64];
+    (void)snprintf(was, sizeof was, "%s", other.waiting->epoch);
     struct pg_harness *to = pg_harness_new_cluster();
     pg_harness_restore(f.pg, to, "postgres");
     submit(&f, f.tenant_b, 4, 1, 3, NULL);              /* which the dump lacks */
     look(2000000);
     assert_int_equal(knows(&other).jobs, MANY + 4);
-    struct db_pool *pool = db_pool_new(&(struct db_pool_opts){ .conninfo = pg_harness_conninfo(to, "falaj_scheduler", NULL),
-                                                               .size = 4, .lists = lists });
+    struct db_pool *pool = pool_to(to, 4);
     other.pool = pool;
     loop_lead(&other);
     assert_int_equal(machines_counted(other.machines).loads, 1);
@@ -270,6 +341,8 @@ static void a_restored_database_is_read_anew(void **state)
     WAIT_WHILE((plan_of(&other, false), !waiting_is_whole(other.waiting)));
     assert_int_equal(knows(&other).jobs, MANY);
     assert_int_equal(knows(&other).loads, 2);
+    (void)snprintf(now, sizeof now, "%s", other.waiting->epoch);
+    assert_memory_not_equal(was, now, strcspn(was, "/"));       /* of another cluster, whatever files its tables have */
     other.pool = f.scheduler.pool;
     db_pool_free(pool);
     pg_harness_free(to);
@@ -281,6 +354,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_it_reads_follows_what_changed, begin, end),
         cmocka_unit_test_setup_teardown(a_new_leader_plans_from_what_it_kept, begin, end),
         cmocka_unit_test_setup_teardown(who_fell_behind_reads_all_anew, begin, end),
+        cmocka_unit_test_setup_teardown(another_table_is_seen_in_a_live_session, begin, end),
         cmocka_unit_test_setup_teardown(a_restored_database_is_read_anew, begin, end) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
