@@ -40,7 +40,7 @@ enum errc loop_idle_once(const struct app *app, struct arena *a, bool *ret_more,
     struct idle_watch_result r;
     struct work w = loop_work(app, a);
     *ret_more = false;
-    TRY(RUN_SYSTEM(&w, app->pool, 0, idle_watch_pass(&w, &r, e), e));
+    TRY(RUN_SYSTEM(&w, app->pool, 0, idle_watch_pass(&w, IDLE_WATCH_MAX, &r, e), e));
     if (r.noticed || r.withdrawn || r.stopped)
         log_event(LOG_INFO, "scheduler.idled", "noticed", LOG_I(r.noticed), "withdrawn", LOG_I(r.withdrawn), "stopped",
                   LOG_I(r.stopped), NULL);

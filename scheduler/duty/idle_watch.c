@@ -37,6 +37,7 @@ static const struct stmt watch_visits = { .name = "idle_watch_visits", .params =
     "UPDATE attempt_idle SET visited_at = clock_timestamp() WHERE EXISTS (\n"
     "  SELECT FROM job_session s WHERE s.tenant_id = attempt_idle.tenant_id AND s.attempt_id = attempt_idle.attempt_id\n"
     "     AND s.kind <> 'forward')" };
+/* Of each tenant first what its people were told of, then what is idle longest; tenants in turns. */
 static const struct stmt watch_read = { .name = "idle_watch_read", .params = "i", .row = &row_schema, .card = CARD_MANY, .sql =
     "SELECT a.tenant_id, a.attempt_id, a.job_id, coalesce(j.project_id, '00000000-0000-0000-0000-000000000000') AS project_id,\n"
     "       a.fence, a.nodes AS machines, i.idle_machines, i.told_us, i.idle_us, i.visited_us, i.noticed_us,\n"
@@ -53,7 +54,9 @@ static const struct stmt watch_read = { .name = "idle_watch_read", .params = "i"
     "  JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id AND j.state = 'RUNNING' AND NOT job_stays(j.kind)\n"
     "       AND NOT j.cancel_requested AND NOT j.suspend_requested\n"
     "  LEFT JOIN idle_policy p ON p.tenant_id = a.tenant_id\n"
-    " WHERE p.tenant_id IS NOT NULL OR i.noticed_us > 0 ORDER BY a.tenant_id, a.job_id LIMIT $1" };
+    " WHERE (i.idle_machines >= a.nodes AND (p.after_minutes > 0 OR cardinality(p.projects) > 0)) OR i.noticed_us > 0\n"
+    " ORDER BY row_number() OVER (PARTITION BY a.tenant_id ORDER BY i.noticed_us = 0, i.idle_us, a.job_id), a.tenant_id\n"
+    " LIMIT $1" };
 struct done { int64_t ord; };
 SCHEMA_OF(done, "A job of which it was written", FIELD(done, ord, 0, .doc = "Which, from 1"));
 /* $6: it is a notice; $7: it is put aside; neither: a notice is taken back. */
@@ -131,14 +134,14 @@ static enum errc write(struct work *w, const struct line *l, const struct audit_
     return ERR_OK;
 }
 
-enum errc idle_watch_pass(struct work *w, struct idle_watch_result *ret, struct err *e)
+enum errc idle_watch_pass(struct work *w, int64_t most, struct idle_watch_result *ret, struct err *e)
 {
     struct slice rows = { 0 };
     size_t n = 0;
     *ret = (struct idle_watch_result){ 0 };
     db_queue(w->tx, &watch_tidy, NO_ARGS, false);
     db_queue(w->tx, &watch_visits, NO_ARGS, false);
-    TRY(db_many(w->tx, &watch_read, ARGS(A_I64(IDLE_WATCH_MAX)), &rows, IDLE_WATCH_MAX, e));
+    TRY(db_many(w->tx, &watch_read, ARGS(A_I64(most)), &rows, (size_t)most, e));
     const struct row *r = rows.items;
     struct line *l = ARENA_ARRAY(w->arena, struct line, rows.n + 1);
     struct audit_event *evs = ARENA_ARRAY(w->arena, struct audit_event, rows.n + 1);

@@ -38,11 +38,12 @@ struct held {
     bool has_cpu_mj, has_gpu_mj, is_energy_untold;  /* untold: a report was refused, and an older API knows no energy */
     int64_t cpu_mj, gpu_mj;         /* of one of a gang: what it has taken so far */
     bool has_idle_ms, is_idle_untold;   /* untold: a report was refused, and an older API knows no idleness */
-    int64_t idle_ms;
+    int64_t idle_ms;                /* kept until a report with it was acknowledged */
     int door;                       /* -1: nobody can be let in (book_door.c) */
     bool is_known;                  /* a report about it was acknowledged */
     /* what of it is in the report under way */
     int items_in_flight;
+    bool idle_in_flight;
     bool start_in_flight, finish_in_flight;
     bool is_alone, is_bare;         /* a report with it was refused: it is told alone; it has lost what was refused */
 };

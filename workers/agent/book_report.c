@@ -29,7 +29,7 @@ static struct lease_item *add_item(struct draft *d, struct held *h, enum lease_e
                                .event = (int)event, .has_cpu_mj = h->has_cpu_mj, .cpu_mj = h->cpu_mj,
                                .has_gpu_mj = h->has_gpu_mj, .gpu_mj = h->gpu_mj, .has_idle_ms = h->has_idle_ms,
                                .idle_ms = h->idle_ms };
-    h->has_idle_ms = false;
+    h->idle_in_flight = h->has_idle_ms;
     d->bytes += ITEM_COST;
     return it;
 }
@@ -152,6 +152,7 @@ void held_idle(struct held *h, int64_t idle_ms)
 {
     pthread_mutex_lock(&h->book->lock);
     h->has_idle_ms = !h->is_idle_untold;
+    h->idle_in_flight = false;
     h->idle_ms = idle_ms;
     pthread_mutex_unlock(&h->book->lock);
 }
@@ -213,6 +214,8 @@ static void settle_one(struct book *b, struct held *h, const struct lease_verdic
     h->is_alone = h->is_bare = false;
     land(&h->logs, true);
     land(&h->metrics, true);
+    if (h->idle_in_flight)
+        h->has_idle_ms = h->idle_in_flight = false;
     if (h->start_in_flight)
         h->start_waits = false;
     if (h->finish_in_flight)
@@ -274,7 +277,7 @@ static void strip(struct held *h, struct str why)
     said_drop_until(&h->metrics, h->metrics.flying_seq);
     h->logs.flying_dropped = 0;
     h->is_energy_untold = h->is_idle_untold = true;
-    h->has_cpu_mj = h->has_gpu_mj = false;
+    h->has_cpu_mj = h->has_gpu_mj = h->has_idle_ms = false;
     free(h->endpoint);
     h->endpoint = NULL;
     if (h->finish_in_flight) {

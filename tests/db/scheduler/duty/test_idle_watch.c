@@ -19,11 +19,13 @@ static void rule(int64_t after_minutes)
                      "VALUES ('%s', %ld, 10, '%s')", tenant, (long)after_minutes, tenant);
 }
 
+static int64_t most = IDLE_WATCH_MAX;
+
 static struct idle_watch_result look(void)
 {
     struct idle_watch_result r;
     struct work w = { .app = &f.scheduler, .arena = arena_new(1 << 24), .now_us = clock_wall_us(&clock_system) };
-    OK(RUN_SYSTEM(&w, f.scheduler.pool, 0, idle_watch_pass(&w, &r, e), e));
+    OK(RUN_SYSTEM(&w, f.scheduler.pool, 0, idle_watch_pass(&w, most, &r, e), e));
     arena_free(w.arena);
     return r;
 }
@@ -161,6 +163,35 @@ static void who_is_inside_uses_it_but_not_an_open_page(void **state)
     assert_look(0, 1, 0);
 }
 
+/* A pass with two places: two jobs of the one organisation, used or not, leave one to the other. */
+static void each_organisation_has_its_share_of_a_pass(void **state)
+{
+    (void)state;
+    struct lease_grant all[3];
+    char tenants[2][UUID_TEXT];
+    assert_int_equal(submit(&f, f.tenant_a, 2, 1, 1, NULL), 2);
+    assert_int_equal(submit(&f, f.tenant_b, 1, 1, 1, NULL), 1);
+    assert_int_equal(plan(&f), 3);
+    assert_int_equal(take(&f, &m, 3, all), 3);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(tell(&f, &m, &all[i], 1, LE_START, NULL), 1);
+    uuid_text(f.tenant_a, tenants[0]);
+    uuid_text(f.tenant_b, tenants[1]);
+    fixture_exec(&f, "INSERT INTO idle_policy (tenant_id, after_minutes, notice_minutes, changed_by)\n"
+                     "SELECT u, 30, 10, u FROM unnest('{%s, %s}'::uuid[]) u", tenants[0], tenants[1]);
+    for (int i = 0; i < 3; i++) {
+        g = all[i];
+        say(31);
+    }
+    most = 2;
+    assert_look(2, 0, 0);
+    assert_int_equal(fixture_count(&f, "SELECT count(DISTINCT tenant_id) FROM job WHERE reason = 'Idle'"), 2);
+    fixture_exec(&f, "UPDATE attempt_idle SET idle_since = NULL, noticed_at = NULL WHERE noticed_at > '-infinity'");
+    most = 1;
+    assert_look(1, 0, 0);                                       /* what is used takes no place */
+    most = IDLE_WATCH_MAX;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -168,6 +199,7 @@ int main(void)
         cmocka_unit_test_teardown(use_takes_the_notice_back, wipe),
         cmocka_unit_test_teardown(no_figures_no_rule_no_notice, wipe),
         cmocka_unit_test_teardown(who_is_inside_uses_it_but_not_an_open_page, wipe),
+        cmocka_unit_test_teardown(each_organisation_has_its_share_of_a_pass, wipe),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -90,6 +90,38 @@ static void test_energy_rides_along(void **state)
     book_free(b);
 }
 
+/* That what it has is used again is said once by who measures: no lost report may take that word with it. */
+static void test_use_is_told_until_it_is_heard(void **state)
+{
+    (void)state;
+    CLEANUP(buf_releasep) struct buf out = BUF((size_t)4 << 20);
+    struct book *b = book_new(&hand, 10000);
+    struct lease_grant g = kit_grant(9, "train", "{}");
+    struct held *h = book_add(b, &g, true);
+    kit_report(b, &out);
+    held_idle(h, 0);                                    /* while a report without it is on its way */
+    settle(b, (int[]){ 9 }, 1, -1, false);
+    now += 10000000;
+    kit_report(b, &out);
+    assert_non_null(strstr(out.ptr, "\"idle_ms\":0"));
+    book_unsettle(b);                                   /* the answer was lost */
+    now += 10000000;
+    kit_report(b, &out);
+    assert_non_null(strstr(out.ptr, "\"idle_ms\":0"));
+    held_idle(h, 20000);
+    settle(b, (int[]){ 9 }, 1, -1, false);
+    now += 10000000;
+    kit_report(b, &out);
+    assert_non_null(strstr(out.ptr, "\"idle_ms\":20000"));
+    settle(b, (int[]){ 9 }, 1, -1, false);
+    now += 10000000;
+    kit_report(b, &out);
+    assert_null(strstr(out.ptr, "idle_ms"));
+    held_unref(h);
+    book_unsettle(b);
+    book_free(b);
+}
+
 static void test_logs_are_bounded_and_said_once(void **state)
 {
     (void)state;
@@ -312,6 +344,7 @@ static void test_a_lease_holds_its_slots_while_it_runs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_combines_and_keeps_order), cmocka_unit_test(test_energy_rides_along),
+                                        cmocka_unit_test(test_use_is_told_until_it_is_heard),
         cmocka_unit_test(test_logs_are_bounded_and_said_once),
                                         cmocka_unit_test(test_heartbeat_and_fence),
                                         cmocka_unit_test(test_a_report_fits_into_a_body),
