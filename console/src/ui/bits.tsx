@@ -35,11 +35,11 @@ export function Called({ of }: { of: Titled | undefined }) {
   useTranslation();
   return <Name>{titleOf(of)}</Name>;
 }
-/** A short code is never broken, a long one wherever the line ends. */
+/** A short code is never broken, as half of a phone's line holds it; a long one wherever the line ends. */
 export const Code = ({ children }: { children: string | number | undefined }) => {
   const { length } = String(children ?? '');
   return (
-    <bdi dir="ltr" className={`code${length <= 24 ? ' short' : length > 36 ? ' long' : ''}`} translate="no">
+    <bdi dir="ltr" className={`code${length <= 22 ? ' short' : length > 36 ? ' long' : ''}`} translate="no">
       {children}
     </bdi>
   );

@@ -122,7 +122,7 @@ export function Refusal({ of: e }: { of: FieldError | undefined }) {
   if (!e) return null;
   return (
     <>
-      {i18n.exists(`problem.${String(e.type)}`) ? t(`problem.${String(e.type)}`) : t('problem.invalid_argument')}{' '}
+      {i18n.exists(`problem.${String(e.type)}`) ? t(`problem.${String(e.type)}`) : t('problem.invalid_argument')}:{' '}
       <bdi lang="en" dir="ltr">
         {String(e.message)}
       </bdi>

@@ -25,7 +25,8 @@ const FILE = /^[a-z0-9][a-z0-9._-]{0,62}$/;
 const PATH = /^\//;
 const IMAGE = /^[A-Za-z0-9._\-/:]+@sha256:[0-9a-f]{64}$/;
 const LABELS = /^[^=,\s]+=[^=,\s]*(,[^=,\s]+=[^=,\s]*)*$/;
-const TAINTS = /^[^:,\s]+:(No|PreferNo)(Schedule|Execute)(,[^:,\s]+:(No|PreferNo)(Schedule|Execute))*$/;
+const TAINT = '[^:,\\s]+:(NoSchedule|PreferNoSchedule|NoExecute)';
+const TAINTS = new RegExp(`^${TAINT}(,${TAINT})*$`);
 const KINDS = ['slurm', 'kubernetes'] as const;
 
 function Add() {
@@ -39,7 +40,7 @@ function Add() {
       name: 'kind',
       label: t('col.kind'),
       kind: 'select',
-      options: KINDS.map((value) => ({ value, label: value })),
+      options: KINDS.map((value) => ({ value, label: `${value} · ${t(`engines.kind_${value}`)}` })),
       help: t('engines.kindHelp'),
     },
     {
@@ -204,7 +205,7 @@ export function Engines() {
           { name: 'runs', label: t('engines.runs'), cell: (g) => number(g.runs) },
           { name: 'machines', label: t('engines.machines'), cell: (g) => number(g.machines) },
           { name: 'zone', label: t('col.zone'), cell: (g) => <Code>{g.zone}</Code> },
-          { name: 'pool', label: t('col.pool'), cell: (g) => <Code>{g.pool}</Code> },
+          { name: 'pool', label: t('col.pool'), cell: (g) => <Code>{g.pool}</Code>, extra: true },
           { name: 'heard_at', label: t('engines.heard'), cell: (g) => <Time at={g.heard_at} ago /> },
           { name: 'address', label: t('engines.address'), cell: (g) => <Code>{g.address}</Code>, extra: true },
         ]}

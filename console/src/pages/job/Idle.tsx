@@ -8,9 +8,12 @@ import { Alert } from '../../ui/alert.tsx';
 /** The message names the moment; one that does not is told without it. */
 const MOMENT = /\d{4}-\d\d-\d\dT[\d:.]+Z/;
 
+/** It runs and was given notice; what it says of that is said here. */
+export const hasNotice = (job: Schemas['job']): boolean => job.state === 'RUNNING' && job.reason === 'Idle';
+
 export function Idle({ job }: { job: Schemas['job'] }) {
   const { t } = useTranslation();
-  if (job.state !== 'RUNNING' || job.reason !== 'Idle') return null;
+  if (!hasNotice(job)) return null;
   const at = MOMENT.exec(job.message ?? '')?.[0];
   return (
     <Alert isInline isLiveRegion variant="warning" title={t('job.idleTitle')} className="block">

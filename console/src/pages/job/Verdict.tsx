@@ -9,6 +9,7 @@ import { State, To } from '../../ui/bits.tsx';
 import { Cause } from '../../ui/cause.tsx';
 import { isWaiting } from '../../lib/jobs.ts';
 import { isBad } from '../Jobs.tsx';
+import { hasNotice } from './Idle.tsx';
 import { Reason, Waiting } from './Waiting.tsx';
 
 type Job = Schemas['job'];
@@ -38,7 +39,7 @@ export function Verdict({ job }: { job: Job }) {
   const { t } = useTranslation();
   const bad = isBad(job.state);
   if (isWaiting(job.state)) return <Waiting job={job} />;
-  if (!job.message && !bad) return null;
+  if ((!job.message && !bad) || hasNotice(job)) return null;
   return (
     <Alert
       isInline

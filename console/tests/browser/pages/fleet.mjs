@@ -2,7 +2,10 @@
 // fleet.mjs - machines, join tokens and zones, as the operator of the platform sees them.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sql, uuid } from '../db.mjs';
 import { PASSWORD } from '../platform.mjs';
+
+const IMAGE = `registry.example/ml/falaj-worker@sha256:${'6b'.repeat(32)}`;
 
 /** Zones with the laws of the example file, one at a place that no table knows, and a tenant that may use four of them. */
 export async function seed(t) {
@@ -22,6 +25,20 @@ export async function seed(t) {
     machines: 16,
   });
   t.ids.engine = engine.engine_id;
+  const cluster = await t.platform('POST', '/v1/engines', {
+    name: 'gpu-cluster',
+    kind: 'kubernetes',
+    zone: t.ids.zone,
+    address: 'https://127.0.0.1:9',
+    account: 'falaj-runs',
+    credential: 'gpu-cluster.pem',
+    place: 'team-queue',
+    image: IMAGE,
+    node_selector: 'gpu=h100,team=falaj,topology.kubernetes.io/zone=dxb-1',
+    tolerations: 'gpu=yes:NoSchedule,spot:NoExecute',
+  });
+  t.ids.cluster = cluster.engine_id;
+  sql(t, `UPDATE node SET engines = 'onnxruntime 1.22.0' WHERE node_id = '${uuid(t.ids.node)}'`);
   const { zones } = JSON.parse(readFileSync(join(t.root, 'deploy/zones.example.json'), 'utf8'));
   const there = (await t.platform('GET', '/v1/zones')).data.map((z) => z.code);
   for (const z of [
@@ -64,7 +81,13 @@ export default [
   { name: 'cluster-admin', path: '/cluster', as: 'admin', wait: 'tbody tr' },
   { name: 'workers-none', path: '/workers?state=LOST', as: 'operator' },
   { name: 'workers-admin', path: '/workers', as: 'admin', wait: '.fleet-node' },
-  { name: 'node', path: (ids) => `/workers/${ids.node}`, as: 'operator', wait: '.pairs' },
+  {
+    name: 'node',
+    path: (ids) => `/workers/${ids.node}`,
+    as: 'operator',
+    wait: '.pairs',
+    act: (page) => page.locator('.pairs', { hasText: 'onnxruntime 1.22.0' }).first().waitFor(),
+  },
   {
     name: 'node-drain',
     path: (ids) => `/workers/${ids.node}`,
@@ -95,6 +118,28 @@ export default [
     as: 'operator',
     wait: '.pairs',
     act: button(/^(Pause|إيقاف مؤقت)$/),
+  },
+  {
+    name: 'engine-cluster',
+    path: (ids) => `/engines/${ids.cluster}`,
+    as: 'operator',
+    wait: '.pairs',
+    act: (page) => page.getByText(IMAGE).waitFor(),
+  },
+  {
+    // What only the API knows of a kind stands at its field as well.
+    name: 'engine-cluster-refused',
+    path: '/engines?new=engine',
+    as: 'operator',
+    wait: '[role=dialog] form',
+    expected: [400],
+    act: async (page) => {
+      await page.fill('#f-name', 'second-cluster');
+      await page.selectOption('#f-kind', 'kubernetes');
+      await page.fill('#f-address', 'https://127.0.0.1:9');
+      await page.locator('[role=dialog] button[type=submit]').click();
+      await page.locator('#f-image[aria-invalid=true]').waitFor();
+    },
   },
   { name: 'join', path: '/workers/join', as: 'operator', wait: 'tbody tr' },
   {

@@ -23,6 +23,22 @@ export async function seed(t) {
   const wide = { name: 'wants the whole machine', kind: 'noop', slots, spec: {} };
   t.ids.waiting = (await t.tenant('POST', '/v1/jobs', wide)).job_id;
   t.ids.never = (await t.tenant('POST', '/v1/jobs', { name: 'poolless', kind: 'noop', pool: 'h100', spec: {} })).job_id;
+  // What an idle rule writes on a running job, and the engine of a model that was stored with it.
+  const moment = new Date(Date.now() + 1_800_000).toISOString();
+  const idleWords = `What it holds was not used for 30 minutes: it is put aside at ${moment} unless it is used`;
+  const noted = `UPDATE job SET reason = 'Idle', message = '${idleWords}', engine = 'onnxruntime'`;
+  const served = `tenant_id = '${uuid(t.ids.tenant)}' AND state = 'RUNNING'`;
+  const idle = sql(t, `${noted} WHERE ${served} RETURNING job_id`).split('\n')[0];
+  if (!idle) throw new Error('no job runs that could be idle');
+  t.ids.idle = `job_${idle.replaceAll('-', '')}`;
+  const members = {
+    name: 'two members',
+    kind: 'run',
+    nodes: { max: 2 },
+    pool: 'h100',
+    spec: { command: ['/bin/true'] },
+  };
+  t.ids.members = (await t.tenant('POST', '/v1/jobs', members)).job_id;
   const array = { array: '0-99%3', job: { name: 'sweep', kind: 'noop', pool: 'h100', spec: {}, force_queue: true } };
   t.ids.array = (await t.tenant('POST', '/v1/arrays', array)).array_id;
   await until('tasks', async () => (await t.tenant('GET', `/v1/arrays/${t.ids.array}`)).live === 3);
@@ -115,6 +131,31 @@ export default [
       await page.getByRole('button', { name: word(lang, 'models.register') }).click();
       const name = page.getByRole('dialog').getByRole('textbox', { name: word(lang, 'col.name') });
       if ((await name.inputValue()) !== 'digits-wide') throw new Error(`the name is ${await name.inputValue()}`);
+    },
+  },
+  {
+    name: 'job-idle',
+    path: (ids) => `/jobs/${ids.idle}`,
+    as: 'engineer',
+    wait: '.timeline li',
+    act: async (page) => {
+      const lang = await page.evaluate(() => document.documentElement.lang);
+      await page.getByText(word(lang, 'job.idleTitle')).waitFor();
+      await page.locator('.pairs', { hasText: 'onnxruntime' }).first().waitFor();
+      // It is told once, and not as if it were put aside already.
+      if (await page.getByText(word(lang, 'reason.Idle')).count()) throw new Error('the notice is told twice');
+    },
+  },
+  {
+    // Which member is chosen stands in the line for the terminal.
+    name: 'job-members',
+    path: (ids) => `/jobs/${ids.members}?tab=inside`,
+    as: 'engineer',
+    wait: '#inside-rank',
+    act: async (page) => {
+      await page.selectOption('#inside-rank', '1');
+      await page.locator('input[value$=" 8888 --rank 1"]').waitFor();
+      await page.locator('#inside-rank').scrollIntoViewIfNeeded();
     },
   },
   part('logs', { wait: '.log-line' }),
