@@ -198,7 +198,7 @@ static void finish(struct turn *t, const struct run_row *r, const struct run_ver
     ACT(t, engine_run_end(&act_w, t->g, r, v->outcome, says, is_gone(v), &act_e));
     struct err e = { 0 };
     if (tidy(t, r, &e) == ERR_OK && t->door->keeps_ended && v->seen)
-        t->seen[v->seen - t->seen].state = ENGINE_LEAVES;           /* what it did not remove is a stray from now on */
+        t->seen[v->seen - t->seen].is_leaving = true;               /* what it did not remove is a stray from now on */
 }
 
 static enum errc judge(struct turn *t, struct run_row *r, struct err *e)
@@ -221,12 +221,6 @@ static enum errc judge(struct turn *t, struct run_row *r, struct err *e)
     return ERR_OK;
 }
 
-/* Whatever it is now, nobody removes it but us. What leaves already is not asked to twice where it can be seen to. */
-static bool may_be_stray(const struct turn *t, const struct engine_seen *s)
-{
-    return t->door->keeps_ended ? s->state != ENGINE_LEAVES : !engine_has_ended(s->state);
-}
-
 /* Objects of runs that ended here, as of a call that was carried out long after it was given up. Another installation's are
  * not known here and are left alone. */
 static enum errc cancel_strays(struct turn *t, struct err *e)
@@ -236,7 +230,7 @@ static enum errc cancel_strays(struct turn *t, struct err *e)
     size_t n = 0, cancelled = 0;
     int64_t tries;
     for (size_t i = 0; i < t->nseen && n < ENGINE_RUNS_MAX; i++)
-        if (may_be_stray(t, &t->seen[i]) && engine_name_read(t->seen[i].name, &run, &tries))
+        if (run_is_stray(&t->seen[i], t->door->keeps_ended) && engine_name_read(t->seen[i].name, &run, &tries))
             ids[n++] = run;
     if (!n)
         return ERR_OK;
@@ -244,7 +238,7 @@ static enum errc cancel_strays(struct turn *t, struct err *e)
     for (size_t i = 0; i < t->nseen && cancelled < STRAYS_MAX; i++) {
         const struct engine_seen *s = &t->seen[i];
         bool is_stray = false;
-        if (!may_be_stray(t, s) || !engine_name_read(s->name, &run, &tries))
+        if (!run_is_stray(s, t->door->keeps_ended) || !engine_name_read(s->name, &run, &tries))
             continue;
         for (size_t k = 0; k < rows.n && !is_stray; k++)
             is_stray = uuid_eq(((const struct uuid *)rows.items)[k], run);

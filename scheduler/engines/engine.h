@@ -59,6 +59,7 @@ struct engine_seen {
     enum engine_state state;
     struct str word, reason;                /* as it said them, cleaned, at most ENGINE_WORD_MAX bytes */
     int64_t machines, cpus, memory_bytes, minutes;          /* as it stored them; 0: it did not say */
+    bool is_leaving;            /* it was told to go, whatever its state: of a lost machine nobody says when it has gone */
     bool is_again;              /* it was begun there before, so its token is used: whatever its state, no machine comes of it */
 };
 

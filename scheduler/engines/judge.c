@@ -96,3 +96,8 @@ struct run_verdict run_judge(const struct run_facts *r, const struct engine_seen
     }
     return v;
 }
+
+bool run_is_stray(const struct engine_seen *s, bool keeps_ended)
+{
+    return keeps_ended ? s->state != ENGINE_LEAVES && !s->is_leaving : !engine_has_ended(s->state);
+}

@@ -47,3 +47,6 @@ struct run_verdict {
 /* seen: of a healthy engine's answer, those named for this run or more. is_whole: every object of ours is in it; else nothing
  * follows from one that is not there. */
 struct run_verdict run_judge(const struct run_facts *r, const struct engine_seen *seen, size_t n, bool is_whole, int64_t now_us);
+/* Of a run that has ended here: it is to be told to go. Not again where its going can be seen: what cannot go, as pods of
+ * machines that are away, would be told for ever in the place of others. keeps_ended: as engine_door has it. */
+bool run_is_stray(const struct engine_seen *s, bool keeps_ended);

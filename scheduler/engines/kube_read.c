@@ -239,7 +239,8 @@ static void read_job(struct arena *a, const struct jval *job, const struct tally
         .id = name, .name = name, .comment = jval_str(jval_get(jval_get(meta, "annotations"), KUBE_DIGEST)),
         .account = text_of(job, "metadata", "namespace"), .place = queue.ptr ? queue : STR(""), .state = v.state,
         .word = engine_word(a, v.word), .reason = engine_word(a, v.reason), .machines = machines,
-        .memory_bytes = whole(asked, "memory"), .minutes = count_of(pod, "activeDeadlineSeconds") / 60 };
+        .memory_bytes = whole(asked, "memory"), .minutes = count_of(pod, "activeDeadlineSeconds") / 60,
+        .is_leaving = text_of(job, "metadata", "deletionTimestamp").len > 0 };
     if (__builtin_mul_overflow(cpus, machines, &ret->cpus))
         ret->cpus = 0;
 }

@@ -268,10 +268,25 @@ static void each_case_by_itself(void **state)
     assert_int_equal(run_judge(&w.run, s, 1, true, w.now_us).ncancel, 0);
 }
 
+static void what_was_told_to_go_is_told_once_where_that_is_seen(void **state)
+{
+    (void)state;
+    struct engine_seen s = { .state = ENGINE_LOST };
+    assert_true(run_is_stray(&s, true));                        /* nobody removes it but us */
+    assert_false(run_is_stray(&s, false));
+    s.is_leaving = true;                                        /* its pod stays until its machine is back */
+    assert_false(run_is_stray(&s, true));
+    s = (struct engine_seen){ .state = ENGINE_RUNS };
+    assert_true(run_is_stray(&s, true) && run_is_stray(&s, false));
+    s.state = ENGINE_LEAVES;
+    assert_true(!run_is_stray(&s, true) && run_is_stray(&s, false));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whatever_an_engine_does_a_try_begins_once_and_nothing_is_lost), cmocka_unit_test(each_case_by_itself),
+        cmocka_unit_test(what_was_told_to_go_is_told_once_where_that_is_seen),
     };
     return cmocka_run_group_tests(tests, arena_up, arena_down);
 }

@@ -124,6 +124,18 @@ static void a_part_of_a_list_says_nothing(void **state)
     assert_int_equal(kube_read_runs(arena, whole, whole, 0, &rows, &e), ERR_OK);
 }
 
+static void a_job_that_was_told_to_go_says_so_on_a_lost_machine(void **state)
+{
+    (void)state;
+    const char *pods = LIST(POD("", "\"phase\":\"Unknown\""));
+    struct slice rows = read_lists(LIST(JOB("")), pods);
+    const struct engine_seen *s = rows.items;
+    assert_true(rows.n == 1 && s->state == ENGINE_LOST && !s->is_leaving);
+    rows = read_lists(LIST(JOB_OF(NAME, "\"deletionTimestamp\":\"2020-09-13T12:26:40Z\",", "", "")), pods);
+    s = rows.items;
+    assert_true(rows.n == 1 && s->state == ENGINE_LOST && s->is_leaving);
+}
+
 /* Each would be told of all the pods anew: some megabytes of an answer, again for each, are more than a turn's memory. */
 static void two_jobs_of_one_name_are_no_answer(void **state)
 {
@@ -190,6 +202,7 @@ int main(void)
         cmocka_unit_test(what_was_stored_is_read_and_others_are_passed_over), cmocka_unit_test(a_part_of_a_list_says_nothing),
         cmocka_unit_test(faults_say_whether_anything_was_taken), cmocka_unit_test(no_cut_answer_is_taken),
         cmocka_unit_test(two_jobs_of_one_name_are_no_answer),
+        cmocka_unit_test(a_job_that_was_told_to_go_says_so_on_a_lost_machine),
     };
     return cmocka_run_group_tests(tests, arena_up, arena_down);
 }
