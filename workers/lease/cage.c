@@ -2,6 +2,7 @@
 /* cage.c - the agent's half of the sandbox: a control group per lease, below the agent's own.
  *
  * v2 is used where the agent's group controls memory (a delegated group, cage_delegate.h), v1 where the three controllers are mounted and writable.
+ * v1 counts processor time in a controller of its own, cpuacct; that group limits nothing and may be missing.
  * What cannot be made falls back, down to resource limits alone; cage_kind says what it became. */
 #include "workers/lease/sandbox.h"
 
@@ -20,14 +21,14 @@
 #include "core/base/str.h"
 #include "workers/lease/cage_delegate.h"
 
-enum { CONTROLLERS = 3, PATH_ROOM = 512, CPU_PERIOD_US = 100000, REMOVE_TRIES = 50 };
-static const char *const controllers[CONTROLLERS] = { "memory", "pids", "cpu" };
+enum { CONTROLLERS = 3, CPUACCT = CONTROLLERS, GROUPS, PATH_ROOM = 512, CPU_PERIOD_US = 100000, REMOVE_TRIES = 50 };
+static const char *const controllers[GROUPS] = { "memory", "pids", "cpu", [CPUACCT] = "cpuacct" };
 
 struct cage {
     enum cage_kind kind;
     struct cage_limits limits;
-    char dir[CONTROLLERS][PATH_ROOM];       /* v2: the first only */
-    int procs_fd[CONTROLLERS];
+    char dir[GROUPS][PATH_ROOM];            /* v2: the first only */
+    int procs_fd[GROUPS];
     int ndirs;
 };
 
@@ -62,14 +63,19 @@ static bool group_make(struct cage *c, int i, const char *base, const char *name
     return c->procs_fd[i] >= 0;
 }
 
-static void groups_remove(struct cage *c)
+static void groups_remove_from(struct cage *c, int first)
 {
-    for (int i = 0; i < c->ndirs; i++) {
+    for (int i = first; i < c->ndirs; i++) {
         fd_closep(&c->procs_fd[i]);
         for (int try = 0; rmdir(c->dir[i]) != 0 && errno == EBUSY && try < REMOVE_TRIES; try++)
             nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
     }
-    c->ndirs = 0;
+    c->ndirs = c->ndirs < first ? c->ndirs : first;
+}
+
+static void groups_remove(struct cage *c)
+{
+    groups_remove_from(c, 0);
 }
 
 static bool make_v2(struct cage *c, const char *name)
@@ -90,25 +96,31 @@ static bool make_v2(struct cage *c, const char *name)
     return true;
 }
 
+static bool group_make_v1(struct cage *c, int i, const char *name)
+{
+    char base[PATH_ROOM], own[PATH_ROOM / 2];
+    if (!cage_own_base(controllers[i], own, sizeof own))
+        return false;
+    snprintf(base, sizeof base, "/sys/fs/cgroup/%s%s", controllers[i], own);
+    if (group_make(c, i, base, name))
+        return true;
+    snprintf(base, sizeof base, "/sys/fs/cgroup/%s", controllers[i]);         /* inside a container the path is the host's */
+    return group_make(c, i, base, name);
+}
+
 static bool make_v1(struct cage *c, const char *name)
 {
-    for (int i = 0; i < CONTROLLERS; i++) {
-        char base[PATH_ROOM], own[PATH_ROOM / 2];
-        if (!cage_own_base(controllers[i], own, sizeof own))
+    for (int i = 0; i < CONTROLLERS; i++)
+        if (!group_make_v1(c, i, name))
             return false;
-        snprintf(base, sizeof base, "/sys/fs/cgroup/%s%s", controllers[i], own);
-        if (!group_make(c, i, base, name)) {
-            snprintf(base, sizeof base, "/sys/fs/cgroup/%s", controllers[i]);     /* inside a container the path is the host's */
-            if (!group_make(c, i, base, name))
-                return false;
-        }
-    }
     if (!file_write(c->dir[0], "memory.limit_in_bytes", c->limits.memory_bytes))
         return false;
     file_write(c->dir[0], "memory.memsw.limit_in_bytes", c->limits.memory_bytes);
     file_write(c->dir[1], "pids.max", c->limits.pids);
     if (c->limits.cpu_milli)
         file_write(c->dir[2], "cpu.cfs_quota_us", c->limits.cpu_milli * (CPU_PERIOD_US / 1000));
+    if (!group_make_v1(c, CPUACCT, name))
+        groups_remove_from(c, CPUACCT);
     c->kind = CAGE_CGROUP1;
     return true;
 }
@@ -120,7 +132,7 @@ enum errc cage_new(const char *name, const struct cage_limits *limits, struct ca
     struct cage *c = calloc(1, sizeof *c);
     ASSERT(c);
     c->limits = *limits;
-    for (int i = 0; i < CONTROLLERS; i++)
+    for (int i = 0; i < GROUPS; i++)
         c->procs_fd[i] = -1;
     if (!make_v2(c, name)) {
         groups_remove(c);
@@ -141,7 +153,7 @@ enum cage_kind cage_kind(const struct cage *c)
 bool cage_join(const struct cage *c)
 {
     for (int i = 0; i < c->ndirs; i++)
-        if (write(c->procs_fd[i], "0", 1) != 1)
+        if (write(c->procs_fd[i], "0", 1) != 1 && i != CPUACCT)
             return false;
     return true;
 }
@@ -155,13 +167,12 @@ int64_t cage_oom_kills(const struct cage *c)
     return at ? strtol(at + strlen("\noom_kill "), NULL, 10) : 0;
 }
 
-bool cage_cpu_us(const struct cage *c, int64_t *ret)
+bool cage_cpu_us_in(enum cage_kind kind, const char *dir, int64_t *ret)
 {
     char text[512], *end;
     const char *at = text;
-    const bool is_v2 = c->kind == CAGE_CGROUP2;
-    const char *dir = c->dir[is_v2 ? 0 : CONTROLLERS - 1], *name = is_v2 ? "cpu.stat" : "cpuacct.usage";
-    if (c->kind == CAGE_RLIMITS || !file_read(dir, name, text, sizeof text))
+    const bool is_v2 = kind == CAGE_CGROUP2;
+    if (kind == CAGE_RLIMITS || !file_read(dir, is_v2 ? "cpu.stat" : "cpuacct.usage", text, sizeof text))
         return false;
     if (is_v2) {
         at = strstr(text, "usage_usec ");
@@ -170,8 +181,14 @@ bool cage_cpu_us(const struct cage *c, int64_t *ret)
     const long long n = strtoll(at, &end, 10);
     if (end == at)
         return false;
-    *ret = is_v2 ? n : n / 1000;        /* v1 counts nanoseconds, in the controller that is mounted with cpu */
+    *ret = is_v2 ? n : n / 1000;        /* v1 counts nanoseconds */
     return true;
+}
+
+bool cage_cpu_us(const struct cage *c, int64_t *ret)
+{
+    const bool is_v2 = c->kind == CAGE_CGROUP2;
+    return (is_v2 || c->ndirs > CPUACCT) && cage_cpu_us_in(c->kind, c->dir[is_v2 ? 0 : CPUACCT], ret);
 }
 
 bool cage_is_oom(const struct cage *c, int status, int64_t peak_bytes)

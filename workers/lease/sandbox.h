@@ -2,8 +2,8 @@
 /* sandbox.h - the limits a lease's child runs under: a control group, resource limits, an account without rights, and a filter of
  * system calls.
  *
- * Two halves. The agent makes a cage (control group: v2 where it controls memory, else v1 memory + pids + cpu, else resource limits
- * alone) and the forked child joins it before exec. The child itself, still running only our code, gives up what is left with
+ * Two halves. The agent makes a cage (control group: v2 where it controls memory, else v1 memory + pids + cpu, with
+ * cpuacct where it is mounted, else resource limits alone) and the forked child joins it before exec. The child itself, still running only our code, gives up what is left with
  * sandbox_enter before it reads a byte that a tenant made.
  * Out of memory is told by the group's counter, not by the signal; without a group by the peak of resident memory.
  * Calling order: cage_new -> fork { cage_join } -> … waitpid -> cage_oom_kills -> cage_kill -> cage_free.
@@ -31,6 +31,8 @@ bool cage_join(const struct cage *c);           /* in the forked child: no alloc
 int64_t cage_oom_kills(const struct cage *c);   /* so far; 0 without a group */
 /* Microseconds of processor time that all in it took; false: it does not say. */
 bool cage_cpu_us(const struct cage *c, int64_t *ret);
+/* The same of the folder that counts it: a group of v2 (cpu.stat, usage_usec) or of v1's cpuacct (cpuacct.usage, ns). */
+bool cage_cpu_us_in(enum cage_kind kind, const char *dir, int64_t *ret);
 /* Did it end for want of memory? status of waitpid, peak in bytes of resident memory. */
 bool cage_is_oom(const struct cage *c, int status, int64_t peak_bytes);
 void cage_kill(struct cage *c, pid_t group);    /* everything in it */

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_run_energy.c - a lease's child asks what it has taken: counters are files of the test's, which the child (this program
- * itself) moves on before it asks. Then a real training with a budget of joules. */
+ * itself) moves on before it asks. Then a real training with a budget of joules. And what is said of use: of a process in a real
+ * control group, looked at by a clock of the test's. */
 #include "executor_kit.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 
+#include "../../../lib/wait.h"
 #include "../agent/cards_kit.h"
 #include "workers/lease/executor_int.h"
 #include "workers/lease/frame.h"
@@ -176,6 +180,72 @@ static void test_cards_are_told_without_processors(void **st)
     teardown(&f);
 }
 
+/* Waits in its cage until it is told to work, then does until it is killed. */
+static pid_t program_in(const struct cage *cage, int *ret_tell)
+{
+    int ends[2];
+    char c;
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        close(ends[1]);
+        if (!cage_join(cage) || read(ends[0], &c, 1) != 1)
+            _exit(1);
+        for (;;)
+            ;
+    }
+    close(ends[0]);
+    *ret_tell = ends[1];
+    return pid;
+}
+
+static void looks(struct run *r, int n, int64_t *now)
+{
+    for (int i = 0; i < n; i++)
+        run_look_at_idle(r, *now += IDLE_LOOK_US);
+}
+
+static void test_a_program_that_waits_is_said_to_be_idle(void **st)
+{
+    struct fixture f;
+    struct err e = { 0 };
+    CLEANUP(buf_releasep) struct buf report = BUF((size_t)4 << 20);
+    struct lease_grant g = kit_grant(1, "run", "{}");
+    int64_t now = 0, before, us;
+    int tell;
+    (void)st;
+    setup(&f, "1g");
+    struct held *h = book_add(f.book, &g, true);
+    struct run r = { .env = &f.env, .g = held_grant(h), .held = h };
+    char name[64];
+    snprintf(name, sizeof name, "test-idle-%d", (int)getpid());
+    assert_int_equal(cage_new(name, &(struct cage_limits){ (int64_t)256 << 20, 64, 0 }, &r.cage, &e), ERR_OK);
+    r.pid = program_in(r.cage, &tell);
+    WAIT_WHILE(cage_cpu_us(r.cage, &us) && us == 0);            /* it has joined */
+    idle_begin(&r.idle, 0, now);
+    looks(&r, 5, &now);
+    kit_report(f.book, &report);
+    if (cage_cpu_us(r.cage, &before)) {
+        assert_non_null(strstr(report.ptr, "\"idle_ms\":20000"));
+        assert_int_equal(write(tell, "w", 1), 1);
+        WAIT_WHILE(cage_cpu_us(r.cage, &us) && us - before < IDLE_LOOK_US / 100 * IDLE_CPU_PERCENT);
+        looks(&r, 1, &now);
+        book_unsettle(f.book);
+        kit_report(f.book, &report);
+        assert_non_null(strstr(report.ptr, "\"idle_ms\":0"));
+    } else {
+        print_message("note: no control groups on this machine that count processor time\n");
+        assert_null(strstr(report.ptr, "idle_ms"));
+    }
+    close(tell);
+    cage_kill(r.cage, 0);
+    kill(r.pid, SIGKILL);
+    assert_int_equal(waitpid(r.pid, NULL, 0), r.pid);
+    cage_free(r.cage);
+    held_unref(h);
+    teardown(&f);
+}
+
 static int drop_files(void **st)
 {
     char command[128];
@@ -191,6 +261,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_child_is_told_its_share), cmocka_unit_test(test_a_child_of_programs_may_not_ask),
         cmocka_unit_test(test_a_training_asks_by_itself), cmocka_unit_test(test_cards_are_told_without_processors),
+        cmocka_unit_test(test_a_program_that_waits_is_said_to_be_idle),
     };
     return cmocka_run_group_tests(tests, NULL, drop_files);
 }
