@@ -3,8 +3,8 @@
  * system calls.
  *
  * Two halves. The agent makes a cage (control group: v2 where it controls memory, else v1 memory + pids + cpu, with
- * cpuacct where it is mounted, else resource limits alone) and the forked child joins it before exec. The child itself, still running only our code, gives up what is left with
- * sandbox_enter before it reads a byte that a tenant made.
+ * cpuacct where it is mounted, else resource limits alone) and the forked child joins it before exec. The child itself, still
+ * running only our code, gives up what is left with sandbox_enter before it reads a byte that a tenant made.
  * Out of memory is told by the group's counter, not by the signal; without a group by the peak of resident memory.
  * Calling order: cage_new -> fork { cage_join } -> … waitpid -> cage_oom_kills -> cage_kill -> cage_free.
  * Errors: IO. Sources: Linux Documentation/admin-guide/cgroup-v1 and cgroup-v2.rst, seccomp(2), landlock(7). */
