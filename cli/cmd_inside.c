@@ -19,7 +19,7 @@
 #include "core/http/ws_link.h"
 #include "core/wire/inside_wire.h"
 
-enum { CONNECTIONS_MAX = 6, LOOK_MS = 500, BEGUN = 64 };
+enum { CONNECTIONS_MAX = 6, LOOK_MS = 500, LOOK_MAX = 64 << 20, BEGUN = 64 };
 
 int inside_dial(struct cli *c, const char *job, struct str body, struct ws_link **ret)
 {
@@ -173,14 +173,19 @@ static _Noreturn void typist(struct cli *c, const char *job, struct str body)
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     signal(SIGPIPE, SIG_IGN);
     c->http = NULL;                     /* the parent's connection is the parent's */
-    for (;; poll(NULL, 0, LOOK_MS)) {
+    struct arena *const all = c->arena;
+    c->arena = arena_new(LOOK_MAX);     /* a look's own: a job may wait for days */
+    for (bool runs = false; !runs; arena_reset(c->arena)) {
         int rc = read_job(c, job, &r);
         const char *state = rc == CLI_OK ? str_z(c->arena, jval_str(jval_get(r.json, "state"))) : "";
         if (rc != CLI_OK || follow_is_end(state))
             _exit(rc);
-        if (strcmp(state, "RUNNING") == 0)
-            break;
+        runs = strcmp(state, "RUNNING") == 0;
+        if (!runs)
+            poll(NULL, 0, LOOK_MS);
     }
+    arena_free(c->arena);
+    c->arena = all;
     int rc = inside_dial(c, job, body, &l);
     if (rc != CLI_OK)
         _exit(rc);

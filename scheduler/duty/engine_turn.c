@@ -38,13 +38,18 @@ static struct work work_of(const struct turn *t)
     return (struct work){ .app = t->app, .arena = t->arena, .now_us = clock_wall_us(t->app->clock) };
 }
 
+static void tell_unwritten(const struct err *e)
+{
+    log_err(e->code == ERR_CONFLICT || e->code == ERR_RETRY ? LOG_INFO : LOG_WARN, "engine.write", e);
+}
+
 /* Runs act in a transaction of the scheduler's. */
 #define ACT(t, act)                                                                                       \
     do {                                                                                                  \
         struct work act_w = work_of(t);                                                                   \
         struct err act_e = { 0 };                                                                         \
         if (RUN_SYSTEM(&act_w, (t)->app->pool, 0, act, &act_e) != ERR_OK)                                 \
-            log_err(act_e.code == ERR_CONFLICT || act_e.code == ERR_RETRY ? LOG_INFO : LOG_WARN, "engine.write", &act_e); \
+            tell_unwritten(&act_e);                                                                       \
     } while (0)
 
 static struct str shortened(struct arena *a, const char *text)
@@ -192,11 +197,15 @@ static void finish(struct turn *t, const struct run_row *r, const struct run_ver
         says = str_fmt(t->arena, "Its %s there is not what was sent", v->differs);
     else if (v->seen)
         says = str_fmt(t->arena, "%.*s %.*s", STR_ARG(v->seen->word), STR_ARG(v->seen->reason));
+    struct work w = work_of(t);
+    struct err e = { 0 };
+    if (RUN_SYSTEM(&w, t->app->pool, 0, engine_run_end(&w, t->g, r, v->outcome, says, is_gone(v), &e), &e) != ERR_OK) {
+        tell_unwritten(&e);             /* its object stays, so that the next turn finds how it ended */
+        return;
+    }
     log_event(v->differs ? LOG_ERROR : LOG_INFO, "engine.ended", "engine", LOG_STR(t->g->name), "engine_run",
               LOG_ID("egr", r->run_id), "outcome", LOG_S(v->outcome), "says", LOG_STR(says), NULL);
     metrics_inc(M_engine_runs_total, v->outcome);
-    ACT(t, engine_run_end(&act_w, t->g, r, v->outcome, says, is_gone(v), &act_e));
-    struct err e = { 0 };
     if (tidy(t, r, &e) == ERR_OK && t->door->keeps_ended && v->seen)
         t->seen[v->seen - t->seen].is_leaving = true;               /* what it did not remove is a stray from now on */
 }
