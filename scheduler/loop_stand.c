@@ -34,10 +34,10 @@ static enum errc follow(const struct app *app, struct arena *a, struct standing 
     s->read_us = now + READ_US;
     if (r.compares)
         s->compare_us = now + COMPARE_US;
-    TRY(RUN_SYSTEM(&w, app->pool, TX_READ_ONLY, read(&w, &r, e), e));
-    if (r.machines && machines_counted(app->machines).loads > loads)
+    const enum errc rc = RUN_SYSTEM(&w, app->pool, TX_READ_ONLY, read(&w, &r, e), e);
+    if (r.machines && machines_counted(app->machines).loads > loads)    /* also where what was read after them failed */
         s->machines_us = now + LOAD_US;
-    return ERR_OK;
+    return rc;
 }
 
 static enum errc stand_by(const struct app *app, struct arena *a, struct standing *s, int64_t now, struct err *e)

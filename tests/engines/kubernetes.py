@@ -23,7 +23,7 @@ import json, os, signal, subprocess, sys, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import kube_rig
-from engine_falaj import ENDED, plain
+from engine_falaj import ENDED, drill, plain
 from engine_kube import LONG_S, KubeRig
 from kube_rig import NAMESPACE
 from platform_falaj import BIN, until
@@ -332,30 +332,16 @@ def sent(rig):
 ALL = (runs, doors, queue, gang, waits, preempted, cancelled, ended, lost, killed)
 
 
-def drill(steps, **rig_as):
-    rig, faults = None, []
-    for step in [s for s in steps if not sys.argv[1:] or s.__name__ in sys.argv[1:]]:
-        t0 = time.time()
-        try:
-            rig = rig or KubeRig(**rig_as)
-            step(rig)
-            print(f"{step.__name__}: {time.time() - t0:.1f} s", flush=True)
-        except (AssertionError, SystemExit, RuntimeError) as x:
-            faults.append(f"{step.__name__}: {x!r}")
-            break
-    if rig:
-        faults += [] if faults else rig.check()
-        for f in faults:
-            print("FAULT", f, flush=True)
-        rig.close(faults)
+def these(*steps):
+    return [s for s in steps if not sys.argv[1:] or s.__name__ in sys.argv[1:]]
 
 
 def main():
     kube_rig.programs()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("told to end"))      # what it started ends, too
-    drill(ALL)
-    drill((half,), faults="engine_half:2")
-    drill((sent,), faults="engine_sent:1")
+    drill(KubeRig, these(*ALL))
+    drill(KubeRig, these(half), faults="engine_half:2")
+    drill(KubeRig, these(sent), faults="engine_sent:1")
 
 
 if __name__ == "__main__":

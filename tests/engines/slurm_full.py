@@ -17,33 +17,15 @@
 
 usage: tests/engines/slurm_full.py [STEP...]
 Every job ends COMPLETED after exactly one attempt that ended well, and the invariants hold."""
-import json, os, shutil, signal, subprocess, sys, tempfile, time
+import functools, json, os, shutil, signal, subprocess, sys, tempfile, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from engine_falaj import ENDED, Rig, plain
+from engine_falaj import ENDED, Rig, drill, plain
 from platform_falaj import BIN, SRC, until
 from tls_front import Front, authority
 
 SLOW = {"epochs": 200, "hidden": [64, 64], "batch_size": 16, "seed": 7, "checkpoint_every": 1}
 LONG_S = 900
-
-
-def drill(steps, **rig_as):
-    rig, faults = None, []
-    for step in steps:
-        t0 = time.time()
-        try:
-            rig = rig or Rig(same_account=True, **rig_as)
-            step(rig)
-            print(f"{step.__name__}: {time.time() - t0:.1f} s", flush=True)
-        except (AssertionError, SystemExit, RuntimeError) as x:
-            faults.append(f"{step.__name__}: {x!r}")
-            break
-    if rig:
-        faults += [] if faults else rig.check()
-        for f in faults:
-            print("FAULT", f, flush=True)
-        rig.close(faults)
 
 
 def train(rig, **more):
@@ -311,11 +293,12 @@ def killed(what, kill):
 
 def main():
     wanted = sys.argv[1:]
+    rig = functools.partial(Rig, same_account=True)
     def these(*steps):
         return [s for s in steps if not wanted or s.__name__ in wanted or s.__name__.split("_")[0] in wanted]
-    drill(these(doors, once, gang, preempted, requeued, cancelled, changed, limit, down))
-    drill(these(begun), faults="engine_begun:2")
-    drill(these(*(killed(*v) for v in VICTIMS)))
+    drill(rig, these(doors, once, gang, preempted, requeued, cancelled, changed, limit, down))
+    drill(rig, these(begun), faults="engine_begun:2")
+    drill(rig, these(*(killed(*v) for v in VICTIMS)))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """engine_falaj.py - a platform with a Slurm beside it, whose engine `hpc` lends machines."""
-import os, pwd, shutil, tempfile
+import os, pwd, shutil, tempfile, time
 
 from platform_falaj import BIN, Platform, until
 from slurm_rig import USER, Slurm
@@ -20,6 +20,25 @@ SECOND_LEASES = """SELECT count(*) FROM (
 
 def plain(identifier):
     return identifier.split("_")[1]
+
+
+def drill(make, steps, **rig_as):
+    """Steps, one after the other, on one rig that make(**rig_as) gives; it is made with the first of them."""
+    rig, faults = None, []
+    for step in steps:
+        t0 = time.time()
+        try:
+            rig = rig or make(**rig_as)
+            step(rig)
+            print(f"{step.__name__}: {time.time() - t0:.1f} s", flush=True)
+        except (AssertionError, SystemExit, RuntimeError) as x:
+            faults.append(f"{step.__name__}: {x!r}")
+            break
+    if rig:
+        faults += [] if faults else rig.check()
+        for f in faults:
+            print("FAULT", f, flush=True)
+        rig.close(faults)
 
 
 class Rig:
