@@ -17,7 +17,7 @@
 
 usage: tests/engines/slurm_full.py [STEP...]
 Every job ends COMPLETED after exactly one attempt that ended well, and the invariants hold."""
-import functools, json, os, shutil, signal, subprocess, sys, tempfile, time
+import functools, json, os, shutil, signal, subprocess, sys, tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from engine_falaj import ENDED, Rig, drill, plain
