@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* combine.c - one thread per combined row takes all that waits as one transaction: nobody waits for a timer, a batch is what came
- * in during the last commit. Each call keeps its own verdict. When more waits than a batch takes, tenants take turns
- * (fair_pick.h), so
- * that nobody's call waits for more than the batch that is under way and its own, however much another tenant sends.
+/* combine.c - all that waits for a combined row is taken as one transaction: nobody waits for a timer, a batch is what came
+ * in during the last commit. Two threads take turns, so that one batch is at the database while the answers of the one
+ * before it go out; never are two of them there. Each call keeps its own verdict. When more waits than a batch takes, tenants
+ * take turns (fair_pick.h), so that nobody's call waits for more than the batch that is under way and its own, however much
+ * another tenant sends.
  *
  * What meets a lock that another transaction holds comes back from its batch as RETRY, and with it all that was in the batch.
  * It waits aside: a second thread takes it again, one tenant's calls at a time, and what else comes of these tenants meanwhile
@@ -30,12 +31,13 @@ struct queue {
 struct combiner {
     struct pipeline *pipeline;
     const struct route_match *match;
+    pthread_mutex_t turn;           /* held from the taking of a batch to the end of its transaction; comes before lock */
     pthread_mutex_t lock;           /* guards the queues, at_aside, stopping */
     pthread_cond_t wake, wake_aside;
     struct queue waiting, aside;
     struct uuid at_aside;           /* whose calls the second thread has taken; nil: nobody's */
     bool stopping;
-    pthread_t thread, aside_thread;
+    pthread_t threads[2], aside_thread;
 };
 
 static void queue_put(struct queue *q, struct flight *f)
@@ -158,7 +160,7 @@ static void settle_all(struct combiner *c, struct call **batch, size_t n)
     }
 }
 
-static void run_batch(struct combiner *c, struct call **batch, size_t n, struct arena *arena)
+static void transact(struct combiner *c, struct call **batch, size_t n, struct arena *arena)
 {
     const struct app *app = c->pipeline->app;
     struct work w = { .app = app, .arena = arena, .now_us = clock_wall_us(app->clock) };
@@ -167,8 +169,6 @@ static void run_batch(struct combiner *c, struct call **batch, size_t n, struct 
     int64_t each_us = n ? (clock_mono_us(&clock_system) - began) / (int64_t)n : 0;
     for (size_t i = 0; i < n; i++)
         lane_charge(c->pipeline, batch[i]->principal->tenant_id, each_us);
-    settle_all(c, batch, n);
-    arena_reset(arena);
 }
 
 static void *combiner_main(void *arg)
@@ -178,15 +178,20 @@ static void *combiner_main(void *arg)
     struct arena *arena = arena_new(BATCH_ARENA);
     struct call *batch[BATCH_MAX];
     for (;;) {
+        pthread_mutex_lock(&c->turn);
         pthread_mutex_lock(&c->lock);
         while (!c->waiting.head && !c->stopping)
             pthread_cond_wait(&c->wake, &c->lock);
         size_t n = take_batch(&c->waiting, NULL, arena, batch);
         bool end = n == 0 && c->stopping;
         pthread_mutex_unlock(&c->lock);
+        if (!end)
+            transact(c, batch, n, arena);
+        pthread_mutex_unlock(&c->turn);
         if (end)
             break;
-        run_batch(c, batch, n, arena);
+        settle_all(c, batch, n);
+        arena_reset(arena);
     }
     arena_free(arena);
     return NULL;
@@ -207,7 +212,9 @@ static void *aside_main(void *arg)
         c->at_aside = tenant_of(c->aside.head);
         size_t n = take_batch(&c->aside, &c->at_aside, arena, batch);
         pthread_mutex_unlock(&c->lock);
-        run_batch(c, batch, n, arena);
+        transact(c, batch, n, arena);
+        settle_all(c, batch, n);
+        arena_reset(arena);
         pthread_mutex_lock(&c->lock);
         c->at_aside = UUID_NIL;
     }
@@ -233,10 +240,12 @@ struct combiner *combiner_new(struct pipeline *p, const struct route_match *m)
     c->match = m;
     c->waiting.tail = &c->waiting.head;
     c->aside.tail = &c->aside.head;
+    pthread_mutex_init(&c->turn, NULL);
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->wake, NULL);
     pthread_cond_init(&c->wake_aside, NULL);
-    ASSERT(!pthread_create(&c->thread, NULL, combiner_main, c));
+    for (int i = 0; i < 2; i++)
+        ASSERT(!pthread_create(&c->threads[i], NULL, combiner_main, c));
     ASSERT(!pthread_create(&c->aside_thread, NULL, aside_main, c));
     return c;
 }
@@ -270,8 +279,10 @@ void combiner_free(struct combiner *c)
     pthread_cond_signal(&c->wake);
     pthread_cond_signal(&c->wake_aside);
     pthread_mutex_unlock(&c->lock);
-    pthread_join(c->thread, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(c->threads[i], NULL);
     pthread_join(c->aside_thread, NULL);
+    pthread_mutex_destroy(&c->turn);
     pthread_mutex_destroy(&c->lock);
     pthread_cond_destroy(&c->wake);
     pthread_cond_destroy(&c->wake_aside);
