@@ -214,6 +214,42 @@ static void one_that_comes_alone_is_stored_as_one_of_many(void **state)
         assert_int_equal(used(t), 3);
 }
 
+/* New ones are written before anybody is judged while there is room for all, and after it where somebody has none. */
+static void a_known_key_leaves_its_neighbours_as_they_are(void **state)
+{
+    (void)state;
+    struct job_submission *known[] = { item(0, "k", "a"), item(1, "k", "a") }, *plain = item(3, "with-room", "a"), *none;
+    submit(known, 2);
+    submit(&plain, 1);
+    for (int full = 0; full < 2; full++) {
+        const char *key = full ? "without" : "with-room";
+        struct job_submission *some[] = { item(0, key, "a"), item(0, "k", "a"), item(1, "k", "b"), item(1, key, "a"),
+                                          item(2, key, "a") };
+        if (full)
+            sql("UPDATE quota SET hard_limit = used WHERE tenant_id = '%s' AND resource = 'jobs'", hex(tenants[2]));
+        submit(some, 5);
+        assert_int_equal(some[0]->verdict, JOB_STORED);
+        assert_int_equal(some[1]->verdict, JOB_REPLAY);
+        assert_true(uuid_eq(some[1]->job.job_id, known[0]->job.job_id));
+        assert_int_equal(some[2]->verdict, JOB_KEY_REUSED);
+        assert_int_equal(some[3]->verdict, JOB_STORED);
+        assert_int_equal(some[4]->verdict, full ? JOB_NO_QUOTA : JOB_STORED);
+        assert_alike(key, full ? 2 : 4);
+    }
+    for (int t = 0; t < TENANTS; t++)
+        assert_int_equal(used(t), t < 2 ? 3 : 1);
+    for (int t = 0; t < TENANTS; t++)
+        assert_int_equal(jobs_of(t), used(t));
+    assert_int_equal(NUMBER("SELECT count(*) FROM audit_event"), 8);
+    assert_int_equal(NUMBER("SELECT count(*) FROM idempotency"), 8);
+    none = item(0, "elsewhere", "a");           /* whose tenant has no row of a quota has no room */
+    none->job.tenant_id = new_id();
+    struct job_submission *two[] = { item(1, "beside", "a"), none };
+    submit(two, 2);
+    assert_int_equal(two[0]->verdict, JOB_STORED);
+    assert_int_equal(none->verdict, JOB_NO_QUOTA);
+}
+
 /* What has ended since the last submission makes room, and is counted once. */
 static void one_alone_sees_what_has_ended(void **state)
 {
@@ -283,7 +319,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(many_tenants_in_one_call), T(what_fits_is_taken_in_order), T(the_same_key_gives_the_same_job), T(a_replay_needs_no_quota),
         T(two_at_once_with_one_key), T(inputs_are_stored_with_their_job),
-        T(one_that_comes_alone_is_stored_as_one_of_many), T(one_alone_sees_what_has_ended),
+        T(one_that_comes_alone_is_stored_as_one_of_many), T(a_known_key_leaves_its_neighbours_as_they_are),
+        T(one_alone_sees_what_has_ended),
         T(the_books_balance),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
