@@ -16,6 +16,7 @@ struct attempt {
     PGconn *pg;                 /* NULL: not under way */
     PostgresPollingStatusType wants;
     int64_t began_us, failed_us;
+    bool has_spoken;            /* bytes came: something there runs, however slow it is */
 };
 
 struct race {
@@ -37,16 +38,23 @@ static void begin(struct race *r, int i)
     k[n] = "host", v[n++] = r->d[i].host;
     k[n] = "port", v[n++] = r->d[i].port;
     k[n] = NULL, v[n] = NULL;
-    r->at[i] = (struct attempt){ PQconnectStartParams(k, v, 1), PGRES_POLLING_WRITING, r->now_us, 0 };
+    r->at[i] = (struct attempt){ PQconnectStartParams(k, v, 1), PGRES_POLLING_WRITING, r->now_us, 0, false };
     ASSERT(r->at[i].pg);
 }
 
+/* A quarter of a second is enough to ask another one, and too little to judge by: a pooler whose own server is slow, or which has
+ * much to do, needs longer for its first word. */
+static bool is_silent(const struct race *r, int i)
+{
+    return !r->at[i].has_spoken && r->now_us - r->at[i].began_us > SLOW_US;
+}
+
 /* What a server says when it is asked again is what it said before. */
-static void fail(struct race *r, int i, bool is_silent, const char *text)
+static void fail(struct race *r, int i, const char *text)
 {
     if (r->d[i].said == DIAL_NOT_ASKED)
         buf_add_c(r->why, text);
-    r->d[i].said = is_silent ? DIAL_SILENT : DIAL_REFUSED;
+    r->d[i].said = is_silent(r, i) ? DIAL_SILENT : DIAL_REFUSED;
     PQfinish(r->at[i].pg);
     r->at[i].pg = NULL;
     r->at[i].failed_us = r->now_us;
@@ -101,18 +109,20 @@ static void step(struct race *r, int64_t wait_us)
     r->now_us = clock_mono_us(&clock_system);
     for (int k = 0; k < n; k++) {
         struct attempt *a = &r->at[who[k]];
+        bool is_word = a->wants == PGRES_POLLING_READING && (f[k].revents & POLLIN);
         if (f[k].fd < 0 || f[k].revents)
             a->wants = PQconnectPoll(a->pg);
+        a->has_spoken |= is_word && a->wants != PGRES_POLLING_FAILED;
         if (a->wants == PGRES_POLLING_OK)
             r->d[who[k]].said = DIAL_GOOD;
         else if (a->wants == PGRES_POLLING_FAILED)
-            fail(r, who[k], r->now_us - a->began_us > SLOW_US, PQerrorMessage(a->pg));
+            fail(r, who[k], PQerrorMessage(a->pg));
         else if (r->now_us - a->began_us >= r->timeout_us)
-            fail(r, who[k], true, "a server did not answer in time; ");
+            fail(r, who[k], a->has_spoken ? "a server did not finish its answer in time; " : "a server did not answer in time; ");
     }
 }
 
-/* The first that is good; the others are given up, and what said nothing until then is silent. */
+/* The first that is good; the others are given up, and what said nothing for SLOW_US is silent. */
 static PGconn *winner(struct race *r)
 {
     PGconn *won = NULL;
@@ -123,7 +133,7 @@ static PGconn *winner(struct race *r)
         }
     for (int i = 0; won && i < r->n; i++)
         if (r->at[i].pg) {
-            r->d[i].said = r->now_us - r->at[i].began_us >= NEXT_US ? DIAL_SILENT : DIAL_REFUSED;
+            r->d[i].said = is_silent(r, i) ? DIAL_SILENT : DIAL_REFUSED;
             PQfinish(r->at[i].pg);
         }
     return won;

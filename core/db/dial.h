@@ -18,7 +18,7 @@ enum { DIAL_MAX = 8 };
 struct dial {
     const char *host, *port;
     bool is_last;               /* asked only when all that are not have failed */
-    enum dial_said said;        /* out; SILENT: nothing within timeout_us, or nothing until another one was good */
+    enum dial_said said;        /* out; SILENT: not a word within timeout_us, or within 1.9 s when another one was good */
 };
 
 /* As PQconnectdbParams(keys, values, 1) to each of n <= DIAL_MAX; at most 13 keys. timeout_us: of one attempt. To be finished by

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* silent_kit.h - a PostgreSQL server that takes connections and says nothing, as a frozen machine's kernel does; and a call to
- * several servers of one conninfo. silent_start -> silent_name … -> silent_stop. One for each program. */
+ * several servers of one conninfo. silent_start -> silent_name … -> silent_stop. One at a time. */
 #pragma once
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,11 +21,13 @@
 
 enum { PATIENCE_S = 2 * WAIT_MOST_S };
 
-static char silent_dir[] = "/tmp/falaj-silent-XXXXXX", silent_path[64];
+#define SILENT_DIR "/tmp/falaj-silent-XXXXXX"
+static char silent_dir[] = SILENT_DIR, silent_path[64];
 static int silent_fd;
 
 static inline void silent_start(void)
 {
+    memcpy(silent_dir, SILENT_DIR, sizeof silent_dir);
     assert_non_null(mkdtemp(silent_dir));
     struct sockaddr_un at = { .sun_family = AF_UNIX };
     snprintf(silent_path, sizeof silent_path, "%s/.s.PGSQL.5432", silent_dir);
