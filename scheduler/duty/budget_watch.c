@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* budget_watch.c - entries are counted once by the number of their transaction: all of those below the snapshot's xmin are visible and no
  * other will ever come, so a sum up to there is final (the rule by which the audit log is sequenced). What lies above is added by whoever
- * reads (budget_now). A month's first pass begins its sum anew. */
+ * reads (budget_now); which charges count is one function's rule (budget_charged). A month's first pass begins its sum anew. */
 #include "scheduler/duty/budget_watch.h"
 #include "audit/event.h"
 #include "core/db/tx.h"
@@ -23,22 +23,33 @@ struct mover { struct uuid tenant_id, job_id; int64_t version; };
 SCHEMA_OF(mover, "A job to hold or to let go", FIELD(mover, tenant_id, 0, .doc = "Tenant"), FIELD(mover, job_id, 0, .doc = "Job"),
     FIELD(mover, version, 0, .doc = "Its version"));
 
-/* Charges of epochs before (usage_ord) are all there; of this one those are, whose transaction lies below xmin. */
+/* In the same statement, so for the same snapshot, the fence moves below which everything is summed up and nobody reads any more.
+ * That takes three passes: one sees how far the sequence has given out; the next, whose snapshot is younger, sees which
+ * transactions may have something up to there (below xmax: who begins later takes a later place, for a row's transaction has its
+ * number before the row has its place); and once all of those have ended, this sum has what they wrote. */
 static const struct stmt watch_count = { .name = "budget_count", .params = "", .card = CARD_NONE, .sql =
-    "UPDATE budget SET settled = CASE WHEN c.is_new THEN 0 ELSE budget.settled END + c.amount, counted_xid = c.xmin, counted_epoch = c.epoch,\n"
-    "       counted_at = now(), period_start = c.starts, warned = CASE WHEN c.starts = budget.period_start THEN budget.warned ELSE 0 END\n"
-    "  FROM (\n"
-    "    SELECT b.tenant_id, b.budget_id, p.starts, x.xmin, d.epoch, f.is_new, (\n"
-    "        SELECT coalesce(sum(budget_pick(b.measure, b.currency, l.currency, l.money_micro, l.gpu_ms, l.energy_mj)), 0) FROM usage_debit l\n"
-    "         WHERE l.tenant_id = b.tenant_id AND (l.ord <= d.usage_ord OR l.xid < x.xmin)\n"
-    "           AND (b.project_id IS NULL OR l.project_id = b.project_id)\n"
-    "           AND l.at >= CASE WHEN f.is_new THEN p.starts ELSE greatest(p.starts, b.counted_at - interval '1 hour') END\n"
-    "           AND (f.is_new OR (l.ord > d.usage_ord AND l.xid >= b.counted_xid))) AS amount\n"
+    "WITH c AS MATERIALIZED (\n"
+    "    SELECT b.tenant_id, b.budget_id, p.starts, x.xmin, d.epoch, f.is_new,\n"
+    "           budget_charged(b.tenant_id, b.project_id, b.measure, b.currency, p.starts, f.is_new, d.usage_ord,\n"
+    "                          CASE WHEN u.epoch = d.epoch THEN u.closed_ord ELSE 0 END, b.counted_xid, x.xmin) AS amount\n"
     "      FROM budget b CROSS JOIN (SELECT pg_snapshot_xmin(pg_current_snapshot()) AS xmin) x CROSS JOIN database_epoch d\n"
+    "      CROSS JOIN usage_fence u\n"
     "      CROSS JOIN LATERAL (SELECT CASE WHEN b.period = 'month' THEN greatest(b.period_start, date_trunc('month', now(), 'UTC'))\n"
     "                                      ELSE b.period_start END AS starts) p\n"
-    "      CROSS JOIN LATERAL (SELECT p.starts <> b.period_start OR b.counted_epoch <> d.epoch AS is_new) f) c\n"
-    " WHERE budget.tenant_id = c.tenant_id AND budget.budget_id = c.budget_id AND (c.amount > 0 OR c.is_new)" };
+    "      CROSS JOIN LATERAL (SELECT p.starts <> b.period_start OR b.counted_epoch <> d.epoch AS is_new) f),\n"
+    "s AS (\n"
+    "    UPDATE budget SET settled = CASE WHEN c.is_new THEN 0 ELSE budget.settled END + c.amount, counted_xid = c.xmin,\n"
+    "           counted_epoch = c.epoch, counted_at = now(), period_start = c.starts,\n"
+    "           warned = CASE WHEN c.starts = budget.period_start THEN budget.warned ELSE 0 END\n"
+    "      FROM c WHERE budget.tenant_id = c.tenant_id AND budget.budget_id = c.budget_id AND (c.amount > 0 OR c.is_new))\n"
+    "UPDATE usage_fence SET epoch = n.epoch, seen_ord = n.given,\n"
+    "       closed_ord = CASE WHEN NOT n.is_same THEN 0 WHEN n.is_over THEN next_ord ELSE closed_ord END,\n"
+    "       next_ord = CASE WHEN NOT n.is_same THEN 0 WHEN n.is_over OR next_xid = '0' THEN seen_ord ELSE next_ord END,\n"
+    "       next_xid = CASE WHEN NOT n.is_same THEN '0' WHEN n.is_over OR next_xid = '0' THEN n.xmax ELSE next_xid END\n"
+    "  FROM (SELECT d.epoch, u.epoch = d.epoch AS is_same, coalesce(pg_sequence_last_value('usage_ord'::regclass), 0) AS given,\n"
+    "               u.next_xid <> '0' AND u.next_xid <= pg_snapshot_xmin(t.now) AS is_over, pg_snapshot_xmax(t.now) AS xmax\n"
+    "          FROM usage_fence u CROSS JOIN database_epoch d CROSS JOIN (SELECT pg_current_snapshot() AS now) t) n\n"
+    " WHERE NOT n.is_same OR n.given > closed_ord" };
 static const struct stmt watch_judge = { .name = "budget_judge", .params = "i", .row = &threshold_schema, .card = CARD_MANY, .sql =
     "SELECT b.tenant_id, b.budget_id, b.state, x.new_state, b.measure, b.warned, x.passed, x.percent\n"
     "  FROM budget_now(NULL) n JOIN budget b ON b.tenant_id = n.tenant_id AND b.budget_id = n.budget_id\n"

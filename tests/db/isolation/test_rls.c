@@ -33,6 +33,7 @@ static const struct { const char *table, *reason; } open_tables[] = {
     { "device_grant", "a device has no tenant until somebody lets it in; found by digests of random codes only" },
     { "oidc_login", "a login on its way has no tenant until it is answered; found by the digest of a random state only" },
     { "audit_cursor", "how far the sequencer is; one row, no tenant" },
+    { "usage_fence", "up to where charges are summed up; one row, no tenant" },
     { "database_epoch", "which cluster the database was last seen in; one row, no tenant" },
     { "audit_task", "when the log's regular work was done; no tenant" },
     { "scheduler_round", "when planning last went well; one row, no tenant, and falaj_app has no right to it" },

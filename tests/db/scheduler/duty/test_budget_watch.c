@@ -2,6 +2,7 @@
 /* test_budget_watch.c - from the price book to the ledger to the budget: what attempts are charged, thresholds, jobs held and let go, and
  * quota rules as the database and the planner see them. */
 #include "tests/db/scheduler/fixture.h"
+#include "tests/lib/wait.h"
 #include "scheduler/duty/budget_watch.h"
 #include "tenants/accounts/budget.h"
 #include "tenants/home/project.h"
@@ -10,6 +11,7 @@
 #include "tenants/accounts/quota_rule.h"
 #include "tenants/accounts/usage.h"
 
+#include <pthread.h>
 #include <string.h>
 
 static struct fixture f;
@@ -274,6 +276,67 @@ static void counting_twice_changes_nothing(void **state)
     }
 }
 
+/* A charge that has its place, of a transaction that ends when it is told. */
+static void *charge_late(void *arg)
+{
+    (void)arg;
+    fixture_exec(&f, "DO $$ BEGIN INSERT INTO usage_record (tenant_id, attempt_id, job_id, project_id, queue, zone, pool, flavor, slots, gpus,"
+                     " wall_ms, slot_ms, gpu_ms, energy_mj, money_micro, currency) SELECT tenant_id, gen_random_uuid(), job_id, project_id,"
+                     " queue, zone, pool, flavor, slots, gpus, 1, 1, 0, 50000, 70000000, currency FROM usage_record WHERE queue IS NOT NULL"
+                     " AND currency <> '' LIMIT 1; WHILE NOT EXISTS (SELECT FROM late_go) LOOP PERFORM pg_sleep(0.01); END LOOP; END $$");
+    return NULL;
+}
+
+/* What is summed up is not read again, however much ended within the hour; not by a budget that none of it is about either. And
+ * nothing is missed that a slow transaction inserts before others and commits after three passes. */
+static void a_pass_reads_what_is_new(void **state)
+{
+    (void)state;
+    enum { CHARGES = 3000 };
+    static const char difference[] = "SELECT sum(abs(round(n.settled - CASE WHEN b.measure = 'money' THEN s.money ELSE s.kwh END)))"
+                                     " FROM budget_now(NULL) n JOIN budget b USING (tenant_id, budget_id) CROSS JOIN LATERAL ("
+                                     " SELECT coalesce(sum(money_micro), 0) AS money, coalesce(sum(energy_mj), 0) AS kwh FROM usage_debit l"
+                                     " WHERE l.tenant_id = n.tenant_id AND n.project_id IS NULL) s";
+    /* Who read a charge a second time would count it, too: its transaction is a new one now. */
+    static const char again[] = "UPDATE usage_record SET xid = pg_current_xact_id()";
+    fixture_exec(&f, "INSERT INTO budget (tenant_id, budget_id, name, measure, amount, currency, period, period_start, created_by)"
+                     " SELECT tenant_id, gen_random_uuid(), 'w', 'kwh', 1000000, '', 'total', '-infinity', budget_id FROM budget LIMIT 1");
+    fixture_exec(&f, "INSERT INTO usage_record (tenant_id, attempt_id, job_id, project_id, queue, zone, pool, flavor, slots, gpus, wall_ms,"
+                     " slot_ms, gpu_ms, energy_mj, money_micro, currency) SELECT tenant_id, gen_random_uuid(), job_id, project_id, queue,"
+                     " zone, pool, flavor, slots, gpus, 1, 1, 0, 5, 7, currency FROM (SELECT * FROM usage_record WHERE queue IS NOT NULL"
+                     " AND currency <> '' LIMIT 1) u CROSS JOIN generate_series(1, %d)", CHARGES);
+    fixture_exec(&f, "ANALYZE usage_record");
+    assert_int_equal(fixture_count(&f, difference), 0);
+    for (int i = 0; i < 4; i++)
+        look();
+    assert_int_equal(fixture_count(&f, difference), 0);
+    fixture_exec(&f, again);
+    assert_int_equal(fixture_count(&f, difference), 0);
+    pthread_t late;
+    fixture_exec(&f, "CREATE TABLE late_go ()");
+    const int64_t given = fixture_count(&f, "SELECT pg_sequence_last_value('usage_ord'::regclass)");
+    assert_int_equal(pthread_create(&late, NULL, charge_late, NULL), 0);
+    WAIT_WHILE(fixture_count(&f, "SELECT pg_sequence_last_value('usage_ord'::regclass)") == given);
+    submit(&f, f.tenant_a, 2, 1, 3, NULL);
+    work_off(2);
+    for (int i = 0; i < 4; i++)
+        look();
+    assert_int_equal(fixture_count(&f, difference), 0);
+    fixture_exec(&f, "INSERT INTO late_go DEFAULT VALUES");
+    pthread_join(late, NULL);
+    fixture_exec(&f, "DROP TABLE late_go");
+    assert_int_equal(fixture_count(&f, difference), 0);
+    for (int i = 0; i < 4; i++) {
+        look();
+        assert_int_equal(fixture_count(&f, difference), 0);
+    }
+    fixture_exec(&f, again);
+    look();
+    assert_int_equal(fixture_count(&f, difference), 0);
+    fixture_exec(&f, "DELETE FROM usage_record u WHERE NOT EXISTS (SELECT FROM attempt a WHERE a.attempt_id = u.attempt_id);"
+                     " DELETE FROM budget WHERE name = 'w'; UPDATE budget SET counted_epoch = 0");
+}
+
 /* What a dump brings into a new cluster has numbers of transactions from far ahead; what ends there begins from low. */
 static void a_restore_counts_each_entry_once(void **state)
 {
@@ -368,7 +431,7 @@ int main(void)
         cmocka_unit_test(an_attempt_is_charged_by_the_price_of_its_lease), cmocka_unit_test(each_debit_is_in_one_period),
         cmocka_unit_test(what_cannot_be_is_refused), cmocka_unit_test(a_budget_tells_stops_holds_and_lets_go),
         cmocka_unit_test(a_spent_project_stops_itself_alone),
-        cmocka_unit_test(counting_twice_changes_nothing), cmocka_unit_test(a_restore_counts_each_entry_once),
+        cmocka_unit_test(counting_twice_changes_nothing), cmocka_unit_test(a_pass_reads_what_is_new), cmocka_unit_test(a_restore_counts_each_entry_once),
         cmocka_unit_test(rules_bind_and_borrow), cmocka_unit_test(what_was_measured_is_charged),
         cmocka_unit_test(jobs_of_nobody_who_is_stopped_are_not_read),
     };
