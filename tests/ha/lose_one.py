@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """lose_one.py - any one of a highly available Falaj is lost, or falls silent, while jobs flow; then all is counted.
 
-usage: tests/ha/lose_one.py [--rounds N] [--only NAME,…]
+usage: tests/ha/lose_one.py [--rounds N] [--minutes M] [--sums FILE] [--only NAME,…]
+
+With --sums the rounds that ended well or badly are added up in FILE, run after run: --rounds 50 goes on where the last run ended, and
+--minutes says after which time no further round begins. What a run that was cut short did is not added: its count never came.
 Each round takes every part of site_ha.py away in turn, one at a time, and, when jobs complete again, gives it back:
   api, keyd, worker       kill -9 of one of two; without a falaj-keyd data sets are stored by the falaj-api beside the other one
   leader, standby         kill -9 of the falaj-scheduler that leads (takeover within 5 s), and of the other
@@ -18,6 +21,7 @@ Each round takes every part of site_ha.py away in turn, one at a time, and, when
   link-machines           no machine reaches a falaj-api, for longer than a lease may be silent; seconds count from the mending
   link-database           nobody reaches the primary, whose Patroni keeps its lead, as long; from the mending
 As root all of it runs in a network of its own, in which links can be cut.
+A PostgreSQL that comes back as a standby has the time of the next losses for it: the losses of databases stand apart from each other.
 At the end: 0 accepted jobs lost, 0 done twice, 0 audit gaps, J1-J9. Exit status 0 only then."""
 import argparse, json, os, sys, threading, time
 
@@ -28,6 +32,7 @@ from platform_falaj import Api, log, share, until
 from site_ha import TTL_S, Site, missing
 
 RECOVERY_MAX_S, TAKEOVER_S, CUT_S = 90, 5, 12
+FROZEN_S = {"silent-primary": TTL_S + 5, "silent-leader": 6, "silent-api": 10, "silent-redis": 0}   # at least: past their leases
 LIMITS = {"leader": (1, TAKEOVER_S), "silent-leader": (1, TAKEOVER_S)}    # of what lose() returns
 PRIMARIES = ("primary", "silent-primary")
 
@@ -65,7 +70,7 @@ def lose(site, load, name, turn):
     if name in ("redis", "silent-redis"):
         until("Sentinel has another master", lambda: site.redis_named() not in (None, p.name), RECOVERY_MAX_S)
     if silent:
-        time.sleep(max(0, (TTL_S + 5 if name == "silent-primary" else 10) - took))
+        time.sleep(max(0, began + FROZEN_S[name] - time.time()))
         p.freeze(False)
         load.probe(RECOVERY_MAX_S)
     else:
@@ -132,23 +137,48 @@ class Elected(threading.Thread):
         return self.took or RECOVERY_MAX_S
 
 
-NAMES = ("api", "keyd", "worker", "leader", "standby", "redis", "silent-redis", "sentinel", "primary", "standby-db",
-         "silent-api", "silent-leader",
-         "silent-primary", "link-api", "link-machines", "link-database")
+NAMES = ("primary", "api", "keyd", "worker", "leader", "standby-db", "standby", "redis", "silent-api", "silent-primary",
+         "silent-redis", "silent-leader", "sentinel", "link-api", "link-database", "link-machines")
+
+
+def add_up(path, a, one):
+    """The sums of all runs with this one; None: there are none yet."""
+    sums = json.load(open(path)) if os.path.exists(path) else {"only": a.only, "runs": 0, "rounds": 0, "losses": 0, "jobs": 0,
+                                                               "repeated_submits": 0, "faults": [], "without_service_s": {}}
+    if sums["only"] != a.only:
+        raise SystemExit(f"{path} has the sums of other losses ({sums['only']}): expected {a.only}; give another --sums")
+    if one:
+        for key in ("rounds", "losses", "jobs", "repeated_submits", "faults"):
+            sums[key] += one[key]
+        sums["runs"] += 1
+        for name, times in one["without_service_s"].items():
+            sums["without_service_s"].setdefault(name, []).extend(times)
+        with open(path + ".new", "w") as f:
+            json.dump(sums, f)
+        os.replace(path + ".new", path)
+    return sums
 
 
 def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("--rounds", type=int, default=share("rounds of losing each part", 1, 5))
+    ap.add_argument("--minutes", type=float, default=1e9)
+    ap.add_argument("--sums")
     ap.add_argument("--only", default=",".join(n for n in NAMES if os.geteuid() == 0 or not n.startswith("link-")))
     a = ap.parse_args()
     own_network()
     if missing():
         raise SystemExit(f"lose_one.py needs the packages {', '.join(missing())}")
-    site = Site()
+    done = add_up(a.sums, a, None)["rounds"] if a.sums else 0
+    if done >= a.rounds:
+        raise SystemExit(f"{a.sums} has {done} rounds already, {a.rounds} were asked for")
+    site, start = Site(), time.time()
     tenant, api = site.tenant("drill")
-    load, lost = Load(site.url, api.token), {}
-    for turn in range(a.rounds):
+    load, lost, rounds = Load(site.url, api.token), {}, 0
+    for turn in range(done, a.rounds):
+        if time.time() - start > a.minutes * 60:
+            break
+        rounds += 1
         for name in a.only.split(","):
             began = time.time()
             lost.setdefault(name, []).append((cut if name.startswith("link-") else lose)(site, load, name, turn))
@@ -167,9 +197,14 @@ def main():
         for wrote, _, elected in lost.get(name, []):
             if wrote > max(TTL_S, elected) + 5:
                 faults.append(f"{name}: {wrote:.1f} s without writes, another primary was there after {elected:.1f} s")
-    print(json.dumps({"jobs": len(load.accepted), "repeated_submits": load.unclear, "faults": faults, "audit": said,
-                      "without_service_s": {n: [[round(x, 2) for x in one] for one in l] for n, l in lost.items()}}))
+    one = {"rounds": rounds, "losses": sum(len(l) for l in lost.values()), "jobs": len(load.accepted),
+           "repeated_submits": load.unclear, "faults": faults, "audit": said,
+           "without_service_s": {n: [[round(x, 2) for x in one] for one in l] for n, l in lost.items()}}
+    print(json.dumps(one))
     site.close()
+    if a.sums:
+        all_ = add_up(a.sums, a, one)
+        log(f"in {all_['runs']} runs: {all_['rounds']} rounds, {all_['losses']} losses, {all_['jobs']} jobs, {len(all_['faults'])} faults")
     raise SystemExit(1 if faults else 0)
 
 
