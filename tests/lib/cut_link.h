@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cut_link.h - a link between a client and a real server that falls silent in the middle of a message: it forwards so many bytes
  * each way, then nothing, and neither reads nor closes any more, as a cable that is cut or a firewall that forgot the connection.
+ * With is_ending it ends there instead, as a server that is killed; over TCP with a reset.
  *
  * cut_link_unix | cut_link_tcp -> (cut_link_after -> a call of the client)* -> cut_link_free. Connections that are there count
  * from cut_link_after on; one that was cut stays so until the end. Up to CUT_LINKS connections in all. */
@@ -37,16 +38,19 @@ struct cut_link {
     pthread_mutex_t lock;               /* guards up, down, is_fresh */
     int64_t up, down;
     bool is_fresh;
-    _Atomic bool is_stopping;
+    _Atomic bool is_stopping, is_ending;
     _Atomic int cuts;                   /* how many connections have come to their limit */
     struct cut_pair pairs[CUT_LINKS];
 };
 
-static inline void cut_pair_close(struct cut_pair *p)
+static inline void cut_pair_close(const struct cut_link *l, struct cut_pair *p)
 {
+    const struct linger at_once = { atomic_load(&l->is_ending), 0 };
     for (int i = 0; i < 2; i++)
-        if (p->end[i] >= 0)
+        if (p->end[i] >= 0) {
+            (void)setsockopt(p->end[i], SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
             close(p->end[i]);
+        }
     p->end[0] = p->end[1] = -1;
 }
 
@@ -77,7 +81,7 @@ static inline bool cut_move(struct cut_link *l, struct cut_pair *p, int from)
     p->left[from] -= n;
     if (!p->left[from])
         atomic_fetch_add(&l->cuts, 1);
-    return true;
+    return p->left[from] || !atomic_load(&l->is_ending);
 }
 
 static inline void *cut_main(void *arg)
@@ -98,14 +102,14 @@ static inline void *cut_main(void *arg)
                     p->left[0] = l->up, p->left[1] = l->down;
         for (int i = 0; i < 2 * CUT_LINKS && !l->is_fresh; i++)
             if (f[1 + i].fd >= 0 && f[1 + i].revents && l->pairs[i / 2].end[0] >= 0 && !cut_move(l, &l->pairs[i / 2], i % 2))
-                cut_pair_close(&l->pairs[i / 2]);
+                cut_pair_close(l, &l->pairs[i / 2]);
         if (f[0].revents)
             cut_accept(l);
         l->is_fresh = false;
         pthread_mutex_unlock(&l->lock);
     }
     for (int i = 0; i < CUT_LINKS; i++)
-        cut_pair_close(&l->pairs[i]);
+        cut_pair_close(l, &l->pairs[i]);
     return NULL;
 }
 
