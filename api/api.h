@@ -19,6 +19,7 @@ struct api {
     struct session_authn *sessions;
     struct rate_limiter *rate;
     struct http_server *people, *nodes;
+    struct body_budget *bodies;         /* core/http/body_budget.h: of both */
     struct mtls_trust *trust;           /* api/trust.h: authorities of the node listener */
     struct listener people_listener, node_listener;
     struct wake_listener *wakes;

@@ -5,19 +5,33 @@
 #include "core/http/ops.h"
 #include "core/table/config.h"
 
+enum { BODIES_BY_ITSELF = 16 };     /* of the largest body */
+
+enum errc bodies_open(struct api *api, const struct config *cfg, struct err *e)
+{
+    int64_t largest = cfg->api_upload_max > cfg->api_max_body ? cfg->api_upload_max : cfg->api_max_body;
+    if (cfg->api_body_memory && cfg->api_body_memory / BODY_LARGEST_IN < largest)
+        return FAIL(e, INVALID, "api.body_memory is %lld bytes: expected 0, or at least %d times the larger of api.upload_max and "
+                    "api.max_body, which is %lld; else a body of that size is never taken", (long long)cfg->api_body_memory,
+                    BODY_LARGEST_IN, (long long)largest);
+    api->bodies = body_budget_new((size_t)(cfg->api_body_memory ? cfg->api_body_memory : BODIES_BY_ITSELF * largest));
+    return ERR_OK;
+}
+
 /* What both listeners have alike. */
-static struct http_server_options listener_options(struct listener *l, const struct config *cfg)
+static struct http_server_options listener_options(const struct api *api, struct listener *l, const struct config *cfg)
 {
     return (struct http_server_options){ .max_connections = (int)cfg->api_max_connections,
         .per_address = (int)cfg->api_connections_per_address, .connects_per_s = (int)cfg->api_connects_per_address_per_second,
         .body_max_default = (size_t)cfg->api_max_body, .header_deadline_ms = (int)cfg->api_header_deadline_ms,
         .body_deadline_ms = (int)cfg->api_body_deadline_ms, .arena_max = (size_t)256 << 20, .body_limit = pipeline_body_limit,
+        .bodies = api->bodies, .body_owner = pipeline_body_owner,
         .is_proxy = pipeline_is_proxy, .on_request = pipeline_request, .reject = pipeline_reject, .ctx = l };
 }
 
 struct http_server *listen_people(struct api *api, const struct config *cfg, struct err *e)
 {
-    struct http_server_options o = listener_options(&api->people_listener, cfg);
+    struct http_server_options o = listener_options(api, &api->people_listener, cfg);
     o.bind_addr = cfg->api_bind;
     o.port = (int)cfg->api_port;
     o.loops = (int)cfg->api_loops;
@@ -28,7 +42,7 @@ struct http_server *listen_people(struct api *api, const struct config *cfg, str
 
 struct http_server *listen_nodes(struct api *api, const struct config *cfg, struct err *e)
 {
-    struct http_server_options o = listener_options(&api->node_listener, cfg);
+    struct http_server_options o = listener_options(api, &api->node_listener, cfg);
     o.bind_addr = cfg->api_worker_bind;
     o.port = (int)cfg->api_worker_port;
     o.tls_cert_file = cfg->api_worker_cert;

@@ -235,7 +235,7 @@ static int serve(struct app *app, struct api *api, struct config *settings, cons
         return refuse("routes", e);
     api->people_listener = (struct listener){ api->pipeline, false };
     api->node_listener = (struct listener){ api->pipeline, true };
-    if (!(api->people = listen_people(api, cfg, e)))
+    if (bodies_open(api, cfg, e) != ERR_OK || !(api->people = listen_people(api, cfg, e)))
         return refuse("listen", e);
     if (metrics_port_open(app, api, e) != ERR_OK)
         return refuse("listen for metrics (api.ops_port)", e);
@@ -275,6 +275,7 @@ static void undo(struct app *app, struct api *api)
     app->otlp = NULL;
     http_server_free(api->people);
     http_server_free(api->nodes);
+    body_budget_free(api->bodies);
     console_free(api->console);
     mtls_trust_free(api->trust);
     job_streams_free(api->streams);

@@ -46,12 +46,13 @@ struct pipeline *pipeline_new(const struct pipeline_opts *o, struct err *e);    
 /* Answers what is queued first. Answers that go at their readers' pace are cut: a reader may take hours. */
 void pipeline_free(struct pipeline *p);
 
-/* on_request, reject, is_proxy and body_limit of the two listeners. ctx: struct listener. */
+/* on_request, reject, is_proxy, body_limit and body_owner of the two listeners. ctx: struct listener. */
 struct listener { struct pipeline *pipeline; bool is_node; };
 void pipeline_request(void *listener, struct http_exchange *x);
 void pipeline_reject(void *listener, struct http_exchange *x, enum errc code, const char *why);
 bool pipeline_is_proxy(void *listener, struct str address);     /* of api.trusted_proxies */
 size_t pipeline_body_limit(void *listener, enum http_method m, struct str path);
+struct body_owner pipeline_body_owner(void *listener, const struct http_request *r);
 
 /* A handler that found nothing yet returns call_park(w): the call waits, outside any thread, until wake_id is woken or wait_ms is
  * over, then the handler runs again with work.deadline_mono_us kept; past the deadline it must answer with what it has. */

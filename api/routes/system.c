@@ -143,9 +143,18 @@ static void part_metrics(const struct app *app)
         metrics_set(M_blob_free_bytes, (double)fs.f_bavail * (double)fs.f_frsize);
 }
 
+static void body_metrics(struct body_budget *b)
+{
+    metrics_set(M_body_bytes, (double)body_budget_used(b, true), "known");
+    metrics_set(M_body_bytes, (double)body_budget_used(b, false), "unknown");
+    metrics_set(M_bodies_refused, (double)body_budget_refused(b, BODY_SHARE_USED), "share");
+    metrics_set(M_bodies_refused, (double)body_budget_refused(b, BODY_ALL_USED), "all");
+}
+
 void api_metrics_print(const struct app *app, struct buf *out)
 {
     const struct api *api = app->extra;
+    body_metrics(api->bodies);
     part_metrics(app);
     lanes_metrics(api->pipeline);
     listener_metrics("people", api->people);

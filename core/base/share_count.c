@@ -62,16 +62,29 @@ static struct share *share_new(struct share **at, const void *key, size_t n)
 
 struct share *share_count_take(struct share_count *c, const void *key, size_t n)
 {
-    struct share *s = find(c, key, n);
-    if (!s)
-        s = share_new(&c->chains[chain_of(key, n)], key, n);
-    s->count++;
-    return s;
+    return share_count_take_many(c, key, n, 1);
 }
 
 void share_count_give(struct share *s)
 {
-    if (!s || --s->count)
+    if (s)
+        share_count_give_many(s, 1);
+}
+
+struct share *share_count_take_many(struct share_count *c, const void *key, size_t n, size_t many)
+{
+    struct share *s = find(c, key, n);
+    if (!s)
+        s = share_new(&c->chains[chain_of(key, n)], key, n);
+    s->count += many;
+    return s;
+}
+
+void share_count_give_many(struct share *s, size_t many)
+{
+    ASSERT(many <= s->count);
+    s->count -= many;
+    if (s->count)
         return;
     *s->at = s->next;
     if (s->next)

@@ -4,7 +4,7 @@
  * How: the URI callback makes the exchange (raw target, before the parser decodes it in place); the first handler call runs the
  * guard and refuses there, which also makes libmicrohttpd close the connection; the following calls collect the body; the last
  * one hands the exchange up and, if no answer came at once, suspends the connection. The answer is queued in the call after the
- * resume. libmicrohttpd takes no answer while a body arrives, so an over-long body is thrown away up to DISCARD_MAX first.
+ * resume. What is kept of a body while it arrives is body.c's affair.
  * Exchanges are kept on the loop's free list with their arena's first block and a small body buffer: a kept-alive request costs
  * no allocation here. */
 #include "core/http/server_int.h"
@@ -15,7 +15,7 @@
 #include "core/base/assert.h"
 #include "core/base/clock.h"
 
-enum { FREE_MAX = 256, BODY_KEEP = 64 * 1024, DISCARD_MAX = 4 << 20, PEER_KEEP_US = 60 * 1000 * 1000, BODY_RESERVE = 1 << 20 };
+enum { FREE_MAX = 256, BODY_KEEP = 64 * 1024, PEER_KEEP_US = 60 * 1000 * 1000, BODY_RESERVE = 1 << 20 };
 static const char STOPPING[] = "This server is stopping";
 
 static const struct str METHODS[] = {
@@ -104,6 +104,8 @@ static void exchange_clear(struct http_exchange *x)
     if (x->body.cap > BODY_KEEP)
         buf_release(&x->body);
     buf_clear(&x->body);
+    body_give_back(x);
+    x->owner = (struct body_owner){ .n = 0 };
     x->conn = NULL;
     x->mhd = NULL;
     x->response = NULL;
@@ -285,30 +287,18 @@ static enum MHD_Result first_call(struct http_exchange *x, const char *method, c
         return refuse(x, ERR_MALFORMED, "Content-Length is not a number");
     if ((uint64_t)length > x->body.max) {
         snprintf(x->refused_why, sizeof x->refused_why, "The body is larger than %zu bytes", x->body.max);
-        if ((uint64_t)length > DISCARD_MAX || http_header_get(&x->req, "Expect").ptr)
+        if ((uint64_t)length > BODY_DISCARD_MAX || http_header_get(&x->req, "Expect").ptr)
             return refuse(x, ERR_TOO_LARGE, x->refused_why);
         x->refused = ERR_TOO_LARGE;
+    } else if (!body_hold(x, (size_t)length)) {
+        if (http_header_get(&x->req, "Expect").ptr)
+            return refuse(x, x->refused, x->refused_why);
     } else if (length > 0) {
         buf_reserve(&x->body, (size_t)(length < BODY_RESERVE ? length : BODY_RESERVE));
     }
     if (x->conn)
         conn_enter(x->conn, CONN_BODY, x->loop->now_us + s->o.body_deadline_ms * 1000LL);
     return MHD_YES;
-}
-
-static enum MHD_Result take_body(struct http_exchange *x, const char *data, size_t n)
-{
-    if (x->conn)
-        conn_body_came(x->conn, n);
-    if (x->refused == ERR_OK && x->body.len + n <= x->body.max && buf_add(&x->body, data, n))
-        return MHD_YES;
-    if (x->refused == ERR_OK) {
-        snprintf(x->refused_why, sizeof x->refused_why, "The body is larger than %zu bytes", x->body.max);
-        x->refused = ERR_TOO_LARGE;
-        buf_release(&x->body);
-    }
-    x->discarded += n;
-    return x->discarded <= DISCARD_MAX ? MHD_YES : MHD_NO;
 }
 
 /* Hand the whole request up; answer at once or park the connection. */
@@ -348,7 +338,7 @@ enum MHD_Result exchange_on_call(void *loop, struct MHD_Connection *c, const cha
     if (*len) {
         size_t n = *len;
         *len = 0;
-        return take_body(x, data, n);
+        return body_came(x, data, n);
     }
     switch (atomic_load(&x->state)) {
     case X_READING:

@@ -8,7 +8,7 @@
  * Invariants: every request passed http_guard_check (and, on a listener with client CAs and require_client_cert, mtls_verify)
  * before on_request sees it; what failed goes to `reject`, whose reply closes the connection. Headers have an absolute
  * deadline; a body may come slowly, at a least pace, but never stands still for longer than its limit, nor comes
- * for longer than 20 times that.
+ * for longer than 20 times that. What all bodies hold has a bound (body_budget.h).
  * Memory: the request is borrowed until the exchange is answered (http_reply… returns) or the stream is ended; its arena dies
  * with the exchange. Replies are copied unless the call says it takes them.
  * Errors: http_server_new: INVALID (options), IO (socket, files). All other calls cannot fail or say so by bool. */
@@ -20,6 +20,7 @@
 #include "core/base/arena.h"
 #include "core/base/err.h"
 #include "core/base/str.h"
+#include "core/http/body_budget.h"
 
 enum http_method { HTTP_GET, HTTP_HEAD, HTTP_POST, HTTP_PUT, HTTP_PATCH, HTTP_DELETE, HTTP_OPTIONS, HTTP_OTHER };
 
@@ -81,6 +82,11 @@ struct http_server_options {
                                      * stream must be taken within the same. 0: 8192 */
     /* Per-route cap of the body, called after the headers; NULL: body_max_default. 0 means body_max_default too. */
     size_t (*body_limit)(void *ctx, enum http_method m, struct str path);
+    /* What bodies may hold together, shared by listeners and borrowed for the server's life; NULL: no bound. Above it a request is
+     * refused before on_request, RATE for an owner that has its share, UNAVAILABLE for one that has nothing. */
+    struct body_budget *bodies;
+    /* Whose a body is, asked after the headers, on the loop, once for each body that counts; NULL: its address's. */
+    struct body_owner (*body_owner)(void *ctx, const struct http_request *r);
     void (*on_request)(void *ctx, struct http_exchange *x);
     /* Refusals of guard, limits, deadlines and mTLS: write the problem body through http_reply, on this thread, before it
      * returns; the connection closes after it. NULL: a short text. x->request may lack its body. */

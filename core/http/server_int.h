@@ -73,6 +73,8 @@ struct http_exchange {
     const char *uri_end;                /* in the parser's buffer */
     char refused_why[160];
     struct buf body;
+    struct body_owner owner;            /* n 0: not asked yet */
+    struct body_hold hold;
     struct MHD_Response *response;
     int status;
     int64_t answer_bytes;               /* of a body that is no stream; -1: not known */
@@ -132,6 +134,11 @@ void exchange_on_completed(void *loop, struct MHD_Connection *c, void **con_cls,
 struct http_stream *exchange_stream(struct http_exchange *x);   /* NULL until the exchange is answered by a stream */
 void exchange_unref(struct http_exchange *x);
 void exchange_destroy(struct http_exchange *x);
+/* body.c. hold: memory for a body of so many bytes; false: x->refused says why there is none. came: on the loop thread. */
+enum { BODY_DISCARD_MAX = 4 << 20 };
+bool body_hold(struct http_exchange *x, size_t bytes);
+void body_give_back(struct http_exchange *x);
+enum MHD_Result body_came(struct http_exchange *x, const char *data, size_t n);
 /* conn.c, on the loop thread */
 void exchange_on_connection(void *loop, struct MHD_Connection *c, void **socket_context,
                             enum MHD_ConnectionNotificationCode code);

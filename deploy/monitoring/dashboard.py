@@ -35,6 +35,7 @@ PANELS = [
     ("Connections to the database that work", "short", ('sum by (pool) (falaj_db_connections{state="busy"})', "{{pool}}")),
     ("Connections", "short", ("sum by (listener) (falaj_connections)", "{{listener}}"),
      ("sum by (listener) (rate(falaj_connections_turned_away[5m]))", "{{listener}} turned away each second")),
+    ("Memory of request bodies", "bytes", ("sum by (sender) (falaj_body_bytes)", "{{sender}} senders")),
     ("Space left for blobs", "bytes", ("min by (instance) (falaj_blob_free_bytes)", "{{instance}}")),
     ("Models",),
     ("Calls to models", "reqps", ("sum by (outcome) (rate(falaj_inference_requests_total[5m]))", "{{outcome}}")),

@@ -153,6 +153,16 @@ enum errc session_authn(struct session_authn *a, struct str cookie, bool is_use,
     return ERR_OK;
 }
 
+struct principal *session_cached(struct session_authn *a, struct str cookie)
+{
+    uint8_t hash[32];
+    uint64_t generation;
+    if (cookie.len != COOKIE_LEN)
+        return NULL;
+    session_cookie_hash(cookie, hash);
+    return cache_get(a, hash, false, &generation);
+}
+
 void session_forget(struct session_authn *a, struct uuid session_id)
 {
     pthread_mutex_lock(&a->lock);

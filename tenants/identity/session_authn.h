@@ -18,6 +18,8 @@ struct session_authn *session_authn_new(struct db_pool *pool, const struct clock
 void session_authn_free(struct session_authn *a);
 /* is_use false: the session is not kept from ending for want of use by this call. */
 enum errc session_authn(struct session_authn *a, struct str cookie, bool is_use, struct arena *arena, struct principal **ret, struct err *e) MUST_CHECK;
+/* The memory only: a referenced principal, or NULL; no use of the session. Never blocks. */
+struct principal *session_cached(struct session_authn *a, struct str cookie);
 void session_forget(struct session_authn *a, struct uuid session_id);
 /* All of a user, and (user nil) of a tenant. */
 void session_forget_user(struct session_authn *a, struct uuid tenant_id, struct uuid user_id);

@@ -14,11 +14,12 @@ static struct rate_limiter *rate;
 static struct authn *authn;
 static struct listener people, machines;
 static struct http_server *server, *node_server;
+static struct body_budget *bodies;
 
 static inline struct http_server *serve(struct listener *l)
 {
     struct http_server *s = http_server_new(&(struct http_server_options){ .bind_addr = "127.0.0.1", .body_max_default = 2048,
-        .body_limit = pipeline_body_limit, .on_request = pipeline_request, .reject = pipeline_reject, .ctx = l }, &e);
+        .body_limit = pipeline_body_limit, .bodies = bodies, .body_owner = pipeline_body_owner, .on_request = pipeline_request, .reject = pipeline_reject, .ctx = l }, &e);
     if (!s)
         fail_msg("%s", e.msg);
     return s;
@@ -66,6 +67,7 @@ static inline int setup(void **state)
     park_set_look(pipeline->park, 60000000, 60000000, 60000000);      /* so that a lost wake-up shows */
     people = (struct listener){ pipeline, false };
     machines = (struct listener){ pipeline, true };
+    bodies = body_budget_new(4 << 20);
     server = serve(&people);
     node_server = serve(&machines);
     return 0;
@@ -78,6 +80,7 @@ static inline int teardown(void **state)
     pipeline_free(pipeline);
     http_server_free(server);
     http_server_free(node_server);
+    body_budget_free(bodies);
     authn_free(authn);
     rate_limiter_free(rate);
     redis_client_free(redis_client);

@@ -140,6 +140,54 @@ static void without_redis_a_process_grants_its_part(void **state)
     arena_free(a.arena);
 }
 
+/* A body of 100,000 bytes; what it is does not matter here. */
+static int large_body(const char *bearer, const char *want_code)
+{
+    static char body[100001];
+    memset(body, ' ', sizeof body - 1);
+    struct answer a = ask("POST", "/v1/things", bearer, "large", body);
+    const int status = a.r.status;
+    if (want_code && !str_eq_c(member(&a, "code"), want_code))
+        fail_msg("%d %.*s, not %s", status, STR_ARG(a.r.body), want_code);
+    if (want_code)
+        header_is(&a, "Retry-After", "1");
+    arena_free(a.arena);
+    return status;
+}
+
+/* Fills up what o may have, and gives it back to be given back. */
+static struct body_hold hold_all(const struct body_owner *o)
+{
+    struct body_hold h = { 0 };
+    while (body_budget_take(bodies, o, 64 * 1024, &h) == BODY_TAKEN)
+        continue;
+    return h;
+}
+
+/* Who was let in a moment ago has its tenant's memory for bodies, whoever else comes from its address; who is not known has the
+ * address's. */
+static void bodies_have_an_owner(void **state)
+{
+    (void)state;
+    OK(config_set(config, "api.max_body", "200000", &e));
+    struct body_owner address = body_owner_address(STR("127.0.0.1")), mine = { .n = SHARE_KEY_MAX, .is_known = true };
+    memcpy(mine.key, tenant.b, SHARE_KEY_MAX);
+    expect("GET", "/v1/poll", token, NULL, NULL, 200, NULL);        /* known for 3 s */
+    struct body_hold h = hold_all(&address);
+    assert_int_equal(large_body("flj_unknown", "rate_limited"), 429);
+    expect("GET", "/v1/poll", token, NULL, NULL, 200, NULL);
+    assert_int_equal(large_body(token, NULL) / 100, 4);
+    assert_int_not_equal(large_body(token, NULL), 429);
+    body_budget_give(bodies, &h);
+    h = hold_all(&mine);
+    expect("GET", "/v1/poll", token, NULL, NULL, 200, NULL);
+    assert_int_equal(large_body(token, "rate_limited"), 429);
+    assert_int_not_equal(large_body("flj_unknown", NULL), 429);     /* its address has room, and so it is refused as unknown */
+    body_budget_give(bodies, &h);
+    assert_int_equal(body_budget_used(bodies, true) + body_budget_used(bodies, false), 0);
+    OK(config_set(config, "api.max_body", "2048", &e));
+}
+
 /* Who calls it learns of the end whether the call succeeds or not; nobody else does. */
 static void what_ends_says_so_in_every_answer(void **state)
 {
@@ -191,7 +239,7 @@ int main(void)
         T(refusals_are_problems), T(a_denial_is_written_down), T(combined_calls_keep_their_verdicts),
         T(who_is_not_known_has_a_rate), T(one_principal_has_a_rate_of_its_own),
         T(without_redis_a_process_grants_its_part), T(slow_readers_hold_no_handler),
-        T(what_ends_says_so_in_every_answer),
+        T(what_ends_says_so_in_every_answer), T(bodies_have_an_owner),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -49,8 +49,22 @@ static void however_many(void **state)
     share_count_free(c);
 }
 
+static void many_at_once(void **state)
+{
+    (void)state;
+    struct share_count *c = share_count_new();
+    struct share *s = share_count_take_many(c, "a", 1, 1000);
+    assert_ptr_equal(share_count_take_many(c, "a", 1, 24), s);
+    share_count_give_many(s, 1000);
+    assert_int_equal(share_count_of(c, "a", 1), 24);
+    share_count_give_many(s, 24);
+    assert_int_equal(share_count_of(c, "a", 1), 0);
+    share_count_free(c);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(each_has_its_own), cmocka_unit_test(however_many) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(each_has_its_own), cmocka_unit_test(however_many),
+                                         cmocka_unit_test(many_at_once) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
