@@ -200,6 +200,14 @@ CREATE FUNCTION public.bindings_json(b public.role_binding) RETURNS jsonb
     -- the body: migrations
 ALTER FUNCTION public.bindings_json(b public.role_binding) OWNER TO falaj_owner;
 
+-- Name: budget_charged(uuid, uuid, text, text, timestamp with time zone, boolean, bigint, bigint, xid8, xid8); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.budget_charged(tid uuid, pid uuid, measure text, currency text, starts timestamp with time zone, anew boolean, old_ord bigint, from_ord bigint, from_xid xid8, below xid8) RETURNS numeric
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    -- the body: migrations
+ALTER FUNCTION public.budget_charged(tid uuid, pid uuid, measure text, currency text, starts timestamp with time zone, anew boolean, old_ord bigint, from_ord bigint, from_xid xid8, below xid8) OWNER TO falaj_owner;
+
 -- Name: budget_most(text, text, bigint, bigint, bigint); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.budget_most(measure text, budget_currency text, slots bigint, gpus bigint, runtime_s bigint) RETURNS numeric
     LANGUAGE sql STABLE
@@ -3939,6 +3947,22 @@ UNION ALL
   WHERE (ledger_entry.line = 1);
 ALTER TABLE public.usage_debit OWNER TO falaj_owner;
 
+-- Name: usage_fence; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.usage_fence (
+    id integer NOT NULL,
+    epoch bigint DEFAULT 0 NOT NULL,
+    closed_ord bigint DEFAULT 0 NOT NULL,
+    next_ord bigint DEFAULT 0 NOT NULL,
+    next_xid xid8 DEFAULT '0'::xid8 NOT NULL,
+    seen_ord bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT usage_fence_id_check CHECK ((id = 1))
+)
+WITH (fillfactor='50');
+ALTER TABLE public.usage_fence OWNER TO falaj_owner;
+
+-- Name: TABLE usage_fence; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON TABLE public.usage_fence IS 'Up to where the leader has summed up charges into budgets; one row';
+
 -- Name: usage_open; Type: VIEW; Schema: public; Owner: falaj_owner
 CREATE VIEW public.usage_open WITH (security_invoker='true') AS
  SELECT a.tenant_id,
@@ -4624,6 +4648,10 @@ ALTER TABLE ONLY public.upload_part
 ALTER TABLE ONLY public.upload
     ADD CONSTRAINT upload_pkey PRIMARY KEY (tenant_id, upload_id);
 
+-- Name: usage_fence usage_fence_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.usage_fence
+    ADD CONSTRAINT usage_fence_pkey PRIMARY KEY (id);
+
 -- Name: usage_record usage_record_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.usage_record
     ADD CONSTRAINT usage_record_pkey PRIMARY KEY (tenant_id, attempt_id);
@@ -4889,6 +4917,9 @@ CREATE UNIQUE INDEX key_rewrap_one ON public.key_rewrap USING btree (tenant_id, 
 -- Name: ledger_entry_at; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX ledger_entry_at ON public.ledger_entry USING btree (tenant_id, at) WHERE (line = 1);
 
+-- Name: ledger_entry_ord; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX ledger_entry_ord ON public.ledger_entry USING btree (tenant_id, ord) WHERE (line = 1);
+
 -- Name: legal_clock_due; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX legal_clock_due ON public.legal_clock USING btree (tenant_id, due_at, clock_id);
 
@@ -5020,6 +5051,9 @@ CREATE INDEX upload_due ON public.upload USING btree (expires_at);
 
 -- Name: usage_record_at; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX usage_record_at ON public.usage_record USING btree (tenant_id, ended_at) WHERE (queue IS NOT NULL);
+
+-- Name: usage_record_ord; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX usage_record_ord ON public.usage_record USING btree (tenant_id, ord) WHERE (queue IS NOT NULL);
 
 -- Name: user_group_name; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE UNIQUE INDEX user_group_name ON public.user_group USING btree (tenant_id, lower(name));
@@ -5482,6 +5516,10 @@ ALTER TABLE public.upload ENABLE ALWAYS TRIGGER audit_shadow;
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.upload_part FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.upload_part ENABLE ALWAYS TRIGGER audit_shadow;
 
+-- Name: usage_fence audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.usage_fence FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.usage_fence ENABLE ALWAYS TRIGGER audit_shadow;
+
 -- Name: usage_record audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.usage_record FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.usage_record ENABLE ALWAYS TRIGGER audit_shadow;
@@ -5933,6 +5971,10 @@ ALTER TABLE public.upload ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 -- Name: upload_part audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.upload_part FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.upload_part ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
+-- Name: usage_fence audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.usage_fence FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.usage_fence ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
 -- Name: usage_record audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.usage_record FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -8792,6 +8834,11 @@ GRANT SELECT,INSERT,DELETE ON TABLE public.upload_part TO falaj_app;
 GRANT SELECT,DELETE ON TABLE public.usage_debit TO falaj_system;
 GRANT SELECT ON TABLE public.usage_debit TO falaj_app;
 GRANT SELECT ON TABLE public.usage_debit TO falaj_scheduler;
+
+-- Name: TABLE usage_fence; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.usage_fence TO falaj_system;
+GRANT SELECT ON TABLE public.usage_fence TO falaj_app;
+GRANT SELECT,UPDATE ON TABLE public.usage_fence TO falaj_scheduler;
 
 -- Name: TABLE usage_open; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.usage_open TO falaj_system;
