@@ -20,7 +20,7 @@
 #include "tests/lib/wait.h"
 
 static struct redis_harness *redis;
-static struct cut_link link;
+static struct cut_link wire;
 static char place[32];
 static struct redis_opts opts;
 
@@ -32,19 +32,19 @@ static int setup(void **state)
     struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     struct sockaddr_un there = { .sun_family = AF_UNIX };
     snprintf(there.sun_path, sizeof there.sun_path, "%s", redis_harness_address(redis) + strlen("unix:"));
-    cut_begin(&link, (struct sockaddr *)&at, sizeof at, &there, sizeof there);
+    cut_begin(&wire, (struct sockaddr *)&at, sizeof at, &there, sizeof there);
     socklen_t n = sizeof at;
-    assert_int_equal(getsockname(link.listener, (struct sockaddr *)&at, &n), 0);
+    assert_int_equal(getsockname(wire.listener, (struct sockaddr *)&at, &n), 0);
     snprintf(place, sizeof place, "127.0.0.1:%d", ntohs(at.sin_port));
     opts = (struct redis_opts){ .address = place, .password = "pass word", .timeout_ms = 20000 };
-    atomic_store(&link.is_ending, true);
+    atomic_store(&wire.is_ending, true);
     return 0;
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    cut_link_free(&link);
+    cut_link_free(&wire);
     redis_harness_free(redis);
     return 0;
 }
@@ -61,7 +61,7 @@ static void a_connection_that_is_made(void **state)
         struct err e = { 0 };
         struct redis_link *l = NULL;
         struct redis_route *r = redis_route_new(&a);
-        cut_link_after(&link, -1, k);
+        cut_link_after(&wire, -1, k);
         enum errc rc = redis_dial(r, &l, &e);
         redis_link_free(rc == ERR_OK ? l : NULL);
         redis_route_free(r);
@@ -94,21 +94,21 @@ static bool add(struct redis_client *c, const char *key, const char *n, struct a
 static void an_answer(void **state)
 {
     (void)state;
-    enum { BYTES = 14, STEP = 2 };             /* ":12345\r\n:12346\r\n" has 16 */
-    int step = share_of("bytes between two cuts of an answer", STEP, 1);
+    enum { BYTES = 14 };                       /* ":12345\r\n:12346\r\n" has 16 */
+    const int step = BYTES / share_of("cuts of an answer", BYTES / 2, BYTES);
     CLEANUP(redis_client_freep) struct redis_client *c = redis_client_new(&opts);
     for (int k = 1; k <= BYTES; k += step) {
         struct answer a[2] = { { .want = 12345 }, { .want = 12346 } }, after = { .want = 7 };
         char key[32];
-        cut_link_after(&link, -1, -1);
+        cut_link_after(&wire, -1, -1);
         WAIT_WHILE(!redis_is_up(c));
         snprintf(key, sizeof key, "cut:%d", k);
-        cut_link_after(&link, -1, k);
+        cut_link_after(&wire, -1, k);
         int sent = add(c, key, "12345", &a[0]);
         sent += add(c, key, "1", &a[1]);
         WAIT_WHILE(atomic_load(&a[0].calls) + atomic_load(&a[1].calls) < sent);
         assert_int_equal(atomic_load(&a[0].wrong) + atomic_load(&a[1].wrong), 0);
-        cut_link_after(&link, -1, -1);
+        cut_link_after(&wire, -1, -1);
         snprintf(key, sizeof key, "after:%d", k);
         WAIT_WHILE(!add(c, key, "7", &after));
         WAIT_WHILE(!atomic_load(&after.calls));         /* it may be lost with the connection, but is told so once */
@@ -135,17 +135,17 @@ static void a_message(void **state)
     static const char *const channels[] = { "node:*" };
     struct heard h = { 0 };
     struct redis_opts direct = { .address = redis_harness_address(redis), .password = "pass word" };
-    int step = share_of("bytes between two cuts of a message", 8, 1);
-    cut_link_after(&link, -1, -1);
+    const int step = (int)sizeof MESSAGE / share_of("cuts of a message", 8, (int)sizeof MESSAGE);
+    cut_link_after(&wire, -1, -1);
     CLEANUP(redis_client_freep) struct redis_client *c = redis_client_new(&direct);
     CLEANUP(wake_listener_freep) struct wake_listener *l = wake_listener_new(&opts, channels, 1, hear, &h);
     for (int k = 1; k < (int)sizeof MESSAGE - 1; k += step) {
         const int messages = atomic_load(&h.messages);
         WAIT_WHILE((wake_publish(c, STR("node:1234"), STR("0123456789")), atomic_load(&h.messages) == messages));
         const int resets = atomic_load(&h.resets);
-        cut_link_after(&link, -1, k);
-        WAIT_WHILE((wake_publish(c, STR("node:1234"), STR("0123456789")), !atomic_load(&link.cuts)));
-        cut_link_after(&link, -1, -1);
+        cut_link_after(&wire, -1, k);
+        WAIT_WHILE((wake_publish(c, STR("node:1234"), STR("0123456789")), !atomic_load(&wire.cuts)));
+        cut_link_after(&wire, -1, -1);
         WAIT_WHILE(atomic_load(&h.resets) == resets);          /* "look at everything": what was cut is made good so */
     }
     assert_int_equal(atomic_load(&h.torn), 0);
