@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* body_owner.c - whose a body is while it arrives, by what is in memory: the question comes on the HTTP loop, before anything may
- * block. Who was let in within the last seconds is its tenant, a verified machine itself; everybody else is an address, and a body
+ * block. Who was let in within the last seconds is its tenant, a verified machine itself; else it is an address, and a body
  * stays its address's though its sender is known a moment later. */
 #include "api/api_int.h"
 #include "core/http/body_budget.h"

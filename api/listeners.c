@@ -11,8 +11,8 @@ enum errc bodies_open(struct api *api, const struct config *cfg, struct err *e)
 {
     int64_t largest = cfg->api_upload_max > cfg->api_max_body ? cfg->api_upload_max : cfg->api_max_body;
     if (cfg->api_body_memory && cfg->api_body_memory / BODY_LARGEST_IN < largest)
-        return FAIL(e, INVALID, "api.body_memory is %lld bytes: expected 0, or at least %d times the larger of api.upload_max and "
-                    "api.max_body, which is %lld; else a body of that size is never taken", (long long)cfg->api_body_memory,
+        return FAIL(e, INVALID, "api.body_memory is %lld bytes: expected 0, or at least %d times the larger of api.upload_max "
+                    "and api.max_body, which is %lld; else a body of that size is never taken", (long long)cfg->api_body_memory,
                     BODY_LARGEST_IN, (long long)largest);
     api->bodies = body_budget_new((size_t)(cfg->api_body_memory ? cfg->api_body_memory : BODIES_BY_ITSELF * largest));
     return ERR_OK;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* body.c - what is kept of a body while it arrives, and what is thrown away.
  *
- * libmicrohttpd takes no answer while a body arrives, so an over-long body is thrown away up to BODY_DISCARD_MAX first, and one for
- * which there is no memory to its end: who may send it again shall read why it was not taken. A length that is said is paid for
+ * libmicrohttpd takes no answer while a body arrives, so an over-long body is thrown away up to BODY_DISCARD_MAX first, and one
+ * for which there is no memory to its end: who may send it again shall read why it was not taken. A length that is said is paid
  * before the first byte, so nobody sends much in vain; one that is not, in steps. */
 #include "core/http/server_int.h"
 

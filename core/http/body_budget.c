@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* body_budget.c - sums under one lock; the bound of an owner is what is free (Choudhury and Hahne, dynamic queue length thresholds,
+/* body_budget.c - sums under one lock; the bound of an owner is what is free (Choudhury, Hahne, dynamic queue length thresholds,
  * IEEE/ACM ToN 1998, with a factor of one), so nobody has to say how many owners there will be. */
 #include "core/http/body_budget.h"
 #include "core/base/assert.h"

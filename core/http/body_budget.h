@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* body_budget.h - how much memory the bodies of requests may have together, and one sender of them.
  *
- * A listener reads a body before anybody knows whether its sender may send one, so what all bodies hold has one bound, and no owner
+ * A listener reads a body before anybody knows whether its sender may send one, so what all bodies hold has one bound, and none
  * can have more of it than it leaves to others: after each taking he has at most as much as is free (so alone a half, as one of k
  * that want all of it a (k + 1)th). Owners that are not known yet, which an address is, have half of it together, so that a flood
  * from anywhere leaves the other half to those that are known.

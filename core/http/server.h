@@ -82,7 +82,7 @@ struct http_server_options {
                                      * stream must be taken within the same. 0: 8192 */
     /* Per-route cap of the body, called after the headers; NULL: body_max_default. 0 means body_max_default too. */
     size_t (*body_limit)(void *ctx, enum http_method m, struct str path);
-    /* What bodies may hold together, shared by listeners and borrowed for the server's life; NULL: no bound. Above it a request is
+    /* What bodies may hold together, shared by listeners and borrowed for the server's life; NULL: no bound. Above it one is
      * refused before on_request, RATE for an owner that has its share, UNAVAILABLE for one that has nothing. */
     struct body_budget *bodies;
     /* Whose a body is, asked after the headers, on the loop, once for each body that counts; NULL: its address's. */

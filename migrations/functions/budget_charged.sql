@@ -2,12 +2,12 @@
 -- What ended attempts are charged to a budget since `starts`: the one rule of which charges count, for who sums up (below: the
 -- oldest transaction that still runs, so what is summed up is final) and for who asks where the budget stands (below NULL: all
 -- that is seen). Not anew: only what the last sum has not in it, so those of transactions from from_xid on, which all have
--- been inserted after from_ord; `at` is written so that no index on times is chosen, which would read the period. Anew: all of the
--- period; charges up to old_ord belong to epochs of the database before, in which numbers of transactions meant something else.
+-- been inserted after from_ord; `at` is written so that no index on times is chosen, which would read the period. Anew: all of
+-- the period; charges up to old_ord belong to epochs of the database before, in which numbers of transactions meant other ones.
 -- Runs with its caller's rights.
 CREATE OR REPLACE FUNCTION budget_charged(
-  tid uuid, pid uuid, measure text, currency text, starts timestamptz, anew boolean, old_ord bigint, from_ord bigint, from_xid xid8,
-  below xid8)
+  tid uuid, pid uuid, measure text, currency text, starts timestamptz, anew boolean, old_ord bigint, from_ord bigint,
+  from_xid xid8, below xid8)
 RETURNS numeric
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off AS $$
 #variable_conflict use_variable

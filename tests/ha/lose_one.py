@@ -4,7 +4,7 @@
 
 usage: tests/ha/lose_one.py [--rounds N] [--minutes M] [--sums FILE] [--only NAME,…]
 
-With --sums the rounds that ended well or badly are added up in FILE, run after run: --rounds 50 goes on where the last run ended, and
+With --sums rounds that ended, well or badly, are added up in FILE, run after run: --rounds 50 goes on where the last ended, and
 --minutes says after which time no further round begins. What a run that was cut short did is not added: its count never came.
 Each round takes every part of site_ha.py away in turn, one at a time, and, when jobs complete again, gives it back:
   api, keyd, worker       kill -9 of one of two; without a falaj-keyd data sets are stored by the falaj-api beside the other one
@@ -21,7 +21,7 @@ Each round takes every part of site_ha.py away in turn, one at a time, and, when
   link-machines           no machine reaches a falaj-api, for longer than a lease may be silent; seconds count from the mending
   link-database           nobody reaches the primary, whose Patroni keeps its lead, as long; from the mending
 As root all of it runs in a network of its own, in which links can be cut.
-A PostgreSQL that comes back as a standby has the time of the next losses for it: the losses of databases stand apart from each other.
+A PostgreSQL that comes back as a standby has the time of the next losses for it: losses of databases stand apart.
 At the end: 0 accepted jobs lost, 0 done twice, 0 audit gaps, J1-J9. Exit status 0 only then."""
 import argparse, json, os, sys, threading, time
 
@@ -204,7 +204,8 @@ def main():
     site.close()
     if a.sums:
         all_ = add_up(a.sums, a, one)
-        log(f"in {all_['runs']} runs: {all_['rounds']} rounds, {all_['losses']} losses, {all_['jobs']} jobs, {len(all_['faults'])} faults")
+        log(f"in {all_['runs']} runs: {all_['rounds']} rounds, {all_['losses']} losses, {all_['jobs']} jobs,"
+            f" {len(all_['faults'])} faults")
     raise SystemExit(1 if faults else 0)
 
 

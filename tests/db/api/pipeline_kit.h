@@ -19,7 +19,8 @@ static struct body_budget *bodies;
 static inline struct http_server *serve(struct listener *l)
 {
     struct http_server *s = http_server_new(&(struct http_server_options){ .bind_addr = "127.0.0.1", .body_max_default = 2048,
-        .body_limit = pipeline_body_limit, .bodies = bodies, .body_owner = pipeline_body_owner, .on_request = pipeline_request, .reject = pipeline_reject, .ctx = l }, &e);
+        .body_limit = pipeline_body_limit, .bodies = bodies, .body_owner = pipeline_body_owner,
+        .on_request = pipeline_request, .reject = pipeline_reject, .ctx = l }, &e);
     if (!s)
         fail_msg("%s", e.msg);
     return s;

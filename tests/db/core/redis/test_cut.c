@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_cut.c - a real Redis whose connection ends at each byte of what it says: while one is made, in an answer, in a message of a
- * subscription. Nothing torn is taken for whole, each command has one answer, and all goes on with the next connection. */
+/* test_cut.c - a real Redis whose connection ends at each byte of what it says: while one is made, in an answer, in a message
+ * of a subscription. Nothing torn is taken for whole, each command has one answer, and all goes on with the next connection. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -208,8 +208,8 @@ static void a_budget_tells_stops_holds_and_lets_go(void **state)
     assert_int_equal(r.told, 0);
     struct uuid ids[3];
     assert_int_equal(submit(&f, f.tenant_a, 3, 1, 3, ids), 3);
-    fixture_exec(&f, "INSERT INTO attempt (tenant_id, attempt_id, job_id, fence, node_id, slots, gpus, lease_until) SELECT tenant_id, gen_random_uuid(),"
-                     " job_id, 99, (SELECT node_id FROM node), 1, 0, now() FROM job WHERE queued LIMIT 1");
+    fixture_exec(&f, "INSERT INTO attempt (tenant_id, attempt_id, job_id, fence, node_id, slots, gpus, lease_until) SELECT tenant_id,"
+                     " gen_random_uuid(), job_id, 99, (SELECT node_id FROM node), 1, 0, now() FROM job WHERE queued LIMIT 1");
     fixture_exec(&f, "UPDATE attempt SET leased_at = now() - interval '40 minutes' WHERE live");        /* runs up 2640 */
     r = look();
     assert_int_equal(r.told, 1);
@@ -280,10 +280,12 @@ static void counting_twice_changes_nothing(void **state)
 static void *charge_late(void *arg)
 {
     (void)arg;
-    fixture_exec(&f, "DO $$ BEGIN INSERT INTO usage_record (tenant_id, attempt_id, job_id, project_id, queue, zone, pool, flavor, slots, gpus,"
-                     " wall_ms, slot_ms, gpu_ms, energy_mj, money_micro, currency) SELECT tenant_id, gen_random_uuid(), job_id, project_id,"
-                     " queue, zone, pool, flavor, slots, gpus, 1, 1, 0, 50000, 70000000, currency FROM usage_record WHERE queue IS NOT NULL"
-                     " AND currency <> '' LIMIT 1; WHILE NOT EXISTS (SELECT FROM late_go) LOOP PERFORM pg_sleep(0.01); END LOOP; END $$");
+    fixture_exec(&f, "DO $$ BEGIN INSERT INTO usage_record (tenant_id, attempt_id, job_id, project_id, queue, zone, pool, flavor,"
+                     " slots, gpus, wall_ms, slot_ms, gpu_ms, energy_mj, money_micro, currency)"
+                     " SELECT tenant_id, gen_random_uuid(),"
+                     " job_id, project_id, queue, zone, pool, flavor, slots, gpus, 1, 1, 0, 50000, 70000000, currency"
+                     " FROM usage_record WHERE queue IS NOT NULL AND currency <> '' LIMIT 1;"
+                     " WHILE NOT EXISTS (SELECT FROM late_go) LOOP PERFORM pg_sleep(0.01); END LOOP; END $$");
     return NULL;
 }
 
@@ -293,17 +295,22 @@ static void a_pass_reads_what_is_new(void **state)
 {
     (void)state;
     enum { CHARGES = 3000 };
-    static const char difference[] = "SELECT sum(abs(round(n.settled - CASE WHEN b.measure = 'money' THEN s.money ELSE s.kwh END)))"
+    static const char difference[] = "SELECT sum(abs(round(n.settled -"
+                                     " CASE WHEN b.measure = 'money' THEN s.money ELSE s.kwh END)))"
                                      " FROM budget_now(NULL) n JOIN budget b USING (tenant_id, budget_id) CROSS JOIN LATERAL ("
-                                     " SELECT coalesce(sum(money_micro), 0) AS money, coalesce(sum(energy_mj), 0) AS kwh FROM usage_debit l"
+                                     " SELECT coalesce(sum(money_micro), 0) AS money, coalesce(sum(energy_mj), 0) AS kwh"
+                                     " FROM usage_debit l"
                                      " WHERE l.tenant_id = n.tenant_id AND n.project_id IS NULL) s";
     /* Who read a charge a second time would count it, too: its transaction is a new one now. */
     static const char again[] = "UPDATE usage_record SET xid = pg_current_xact_id()";
-    fixture_exec(&f, "INSERT INTO budget (tenant_id, budget_id, name, measure, amount, currency, period, period_start, created_by)"
-                     " SELECT tenant_id, gen_random_uuid(), 'w', 'kwh', 1000000, '', 'total', '-infinity', budget_id FROM budget LIMIT 1");
-    fixture_exec(&f, "INSERT INTO usage_record (tenant_id, attempt_id, job_id, project_id, queue, zone, pool, flavor, slots, gpus, wall_ms,"
-                     " slot_ms, gpu_ms, energy_mj, money_micro, currency) SELECT tenant_id, gen_random_uuid(), job_id, project_id, queue,"
-                     " zone, pool, flavor, slots, gpus, 1, 1, 0, 5, 7, currency FROM (SELECT * FROM usage_record WHERE queue IS NOT NULL"
+    fixture_exec(&f, "INSERT INTO budget (tenant_id, budget_id, name, measure, amount, currency, period, period_start,"
+                     " created_by) SELECT tenant_id, gen_random_uuid(), 'w', 'kwh', 1000000, '', 'total', '-infinity', budget_id"
+                     " FROM budget LIMIT 1");
+    fixture_exec(&f, "INSERT INTO usage_record (tenant_id, attempt_id, job_id, project_id, queue, zone, pool, flavor, slots,"
+                     " gpus, wall_ms, slot_ms, gpu_ms, energy_mj, money_micro, currency)"
+                     " SELECT tenant_id, gen_random_uuid(), job_id,"
+                     " project_id, queue, zone, pool, flavor, slots, gpus, 1, 1, 0, 5, 7, currency"
+                     " FROM (SELECT * FROM usage_record WHERE queue IS NOT NULL"
                      " AND currency <> '' LIMIT 1) u CROSS JOIN generate_series(1, %d)", CHARGES);
     fixture_exec(&f, "ANALYZE usage_record");
     assert_int_equal(fixture_count(&f, difference), 0);
@@ -431,7 +438,8 @@ int main(void)
         cmocka_unit_test(an_attempt_is_charged_by_the_price_of_its_lease), cmocka_unit_test(each_debit_is_in_one_period),
         cmocka_unit_test(what_cannot_be_is_refused), cmocka_unit_test(a_budget_tells_stops_holds_and_lets_go),
         cmocka_unit_test(a_spent_project_stops_itself_alone),
-        cmocka_unit_test(counting_twice_changes_nothing), cmocka_unit_test(a_pass_reads_what_is_new), cmocka_unit_test(a_restore_counts_each_entry_once),
+        cmocka_unit_test(counting_twice_changes_nothing), cmocka_unit_test(a_pass_reads_what_is_new),
+        cmocka_unit_test(a_restore_counts_each_entry_once),
         cmocka_unit_test(rules_bind_and_borrow), cmocka_unit_test(what_was_measured_is_charged),
         cmocka_unit_test(jobs_of_nobody_who_is_stopped_are_not_read),
     };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_body.c - bodies that wait for their end hold memory; when there is none the next is refused, readably, and others go on. */
+/* test_body.c - bodies that wait for their end hold memory; when there is none the next is refused, and others go on. */
 #include "tests/lib/wait.h"
 #include "net.h"
 
