@@ -1,13 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ort_learn.c - inputs by the file, outputs by trial, rows by comparing them alone and together. */
+/* ort_learn.c - inputs by the file, outputs by trial, rows by comparing them alone and together. A file may compute without end on
+ * numbers as small as those of a trial, so one is watched by a thread of its own. */
 #include "workers/compute/ort/ort_model_int.h"
 #include "core/base/cleanup.h"
+#include "core/base/clock.h"
+#include "core/base/mono_cond.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { TRIAL_ROWS = 3, ROW_NUMBERS_MAX = 1 << 28 };
+enum { TRIAL_ROWS = 3, ROW_NUMBERS_MAX = 1 << 28, TRIAL_MS = 60000, STOP_AGAIN_US = 50000 };
 static const double SAME = 1e-4;
+static _Atomic int trial_ms = TRIAL_MS;
+
+struct trial_watch {
+    struct ort_call *call;
+    int64_t until_us;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    bool is_over;
+};
 
 static enum errc check_size(const struct sig_tensor *t, struct err *e)
 {
@@ -162,6 +174,48 @@ static enum errc try_rows(struct arena *a, struct ort_call *c, struct model_sig 
     return has_rows ? compare_rows(a, c, in, sig, e) : ERR_OK;
 }
 
+/* A stop that comes between two calls is not seen by the next one, so it is said again. */
+static void *watch_main(void *arg)
+{
+    struct trial_watch *w = arg;
+    pthread_mutex_lock(&w->lock);
+    while (!w->is_over) {
+        if (mono_cond_wait(&w->wake, &w->lock, w->until_us) || clock_mono_us(&clock_system) < w->until_us)
+            continue;
+        ort_call_stop(w->call);
+        w->until_us = clock_mono_us(&clock_system) + STOP_AGAIN_US;
+    }
+    pthread_mutex_unlock(&w->lock);
+    return NULL;
+}
+
+static enum errc try_watched(struct arena *a, struct ort_call *c, struct model_sig *sig, struct err *e)
+{
+    const int ms = trial_ms;
+    struct trial_watch w = { .call = c, .until_us = clock_mono_us(&clock_system) + ms * INT64_C(1000),
+                             .lock = PTHREAD_MUTEX_INITIALIZER };
+    pthread_t t;
+    mono_cond_init(&w.wake);
+    if (pthread_create(&t, NULL, watch_main, &w))
+        return FAIL(e, LIMIT, "a thread that watches the model's trial cannot be started");
+    enum errc rc = try_rows(a, c, sig, e);
+    pthread_mutex_lock(&w.lock);
+    w.is_over = true;
+    pthread_cond_signal(&w.wake);
+    pthread_mutex_unlock(&w.lock);
+    pthread_join(t, NULL);
+    pthread_cond_destroy(&w.wake);
+    if (rc == ERR_DEADLINE)
+        return FAIL(e, UNPROCESSABLE, "its trial, up to %d rows of small numbers, was not over after %.3g s", (int)TRIAL_ROWS,
+                    ms / 1e3);
+    return rc;
+}
+
+void ort_learn_set_limit(int ms)
+{
+    trial_ms = ms ? ms : TRIAL_MS;
+}
+
 enum errc ort_learn(struct arena *a, struct ort *o, struct str onnx, const struct onnx_file *file, const struct onnx_dims *dims,
                     struct model_sig *ret, struct err *e)
 {
@@ -172,7 +226,7 @@ enum errc ort_learn(struct arena *a, struct ort *o, struct str onnx, const struc
     TRY(ort_model_open(o, onnx, file, ret, &m, e));
     enum errc rc = ort_call_open(m, TRIAL_ROWS, &call, e);
     if (rc == ERR_OK) {
-        rc = try_rows(a, call, ret, e);
+        rc = try_watched(a, call, ret, e);
         ort_call_close(call);
     }
     ort_model_close(m);

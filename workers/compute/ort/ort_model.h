@@ -18,3 +18,5 @@ void ort_engine_of(struct ort *o, char name[64], struct infer_engine *ret);
  * output's range: then rows of different callers may be computed together. Texts of ret: of the arena. */
 enum errc ort_learn(struct arena *a, struct ort *o, struct str onnx, const struct onnx_file *file, const struct onnx_dims *dims,
                     struct model_sig *ret, struct err *e);
+/* For tests: how long a trial may take; 0: a minute, as usual. One that takes longer is UNPROCESSABLE. */
+void ort_learn_set_limit(int ms);

@@ -5,6 +5,7 @@
  *   Twice    y = 2x            Beside   y = x + the first number of all rows      Counted  INT64 y = x, or 2^40 for x > 100
  *   Growing  y has a column more for x > 100      Listed  y is no tensor          Angry    a call with x > 100 is refused
  *   Endless  a call with x > 100 ends when it is told to stop (or after a minute)
+ *   Stuck    each call does so
  *   Broken   no session is made of it             Halved  as Twice, with one row of the output for two of the input
  *
  * One input and one output; numbers go in as FLOAT, DOUBLE, INT64, INT32, BOOL, UINT8 or INT8 and come out as FLOAT. */
@@ -96,7 +97,8 @@ static void *env_arena(void *env, const void *memory, const void *arena)
 
 static void *session_new(const void *env, const void *bytes, size_t n, const void *options, void **ret)
 {
-    static const char *const words[] = { "Twice", "Beside", "Counted", "Growing", "Listed", "Angry", "Halved", "Endless" };
+    static const char *const words[] = { "Twice", "Beside", "Counted", "Growing", "Listed", "Angry", "Halved", "Endless",
+                                         "Stuck" };
     if (!env || !options || memmem(bytes, n, "Broken", 6))
         return fail("the graph is broken\nat a place");
     (void)make(ret, sizeof(struct session));
@@ -182,7 +184,7 @@ static void *run(void *session, const void *options, const char *const *in_names
         is_large = is_large || number(x, i) > 100;
     if (is_large && !strcmp(word, "Angry"))
         return fail("a number is beyond 100");
-    if (is_large && !strcmp(word, "Endless") && is_told_to_stop(options))
+    if (((is_large && !strcmp(word, "Endless")) || !strcmp(word, "Stuck")) && is_told_to_stop(options))
         return fail("Exiting due to terminate flag being set to true.");
     (void)make(out, sizeof(struct value));
     struct value *y = out[0];

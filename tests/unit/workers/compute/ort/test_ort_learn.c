@@ -43,6 +43,15 @@ static void expect_refused(struct buf onnx, enum errc code, const char *why)
     assert_int_equal(kit_told()->alive, 0);
 }
 
+static void test_a_trial_has_an_end(void **st)
+{
+    (void)st;
+    ort_learn_set_limit(50);
+    expect_refused(kit_odd_model("Stuck", ONNX_FLOAT, KIT_DIMS(-1, 3)), ERR_UNPROCESSABLE,
+                   "its trial, up to 3 rows of small numbers, was not over after 0.05 s");
+    ort_learn_set_limit(0);
+}
+
 static void test_refused(void **st)
 {
     (void)st;
@@ -60,6 +69,7 @@ static void test_refused(void **st)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_found), cmocka_unit_test(test_refused) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_found), cmocka_unit_test(test_refused),
+                                        cmocka_unit_test(test_a_trial_has_an_end) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
