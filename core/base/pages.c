@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pages.c - rounds inwards, and asks the kernel. */
 #include "core/base/pages.h"
+#include "core/base/assert.h"
 
 #include <link.h>
 #include <stdint.h>
@@ -40,6 +41,22 @@ void pages_bring(const void *p, size_t n, bool is_written)
     size_t bytes;
     const void *from = pages_within(p, n, &bytes);
     advise(from, bytes, is_written ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
+}
+
+const void *pages_end(const void *p)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    return (const char *)p + (page - (uintptr_t)p % page) % page;
+}
+
+/* The place they leave stays ours: nothing else that is allocated may come to lie there. A refusal may leave a hole at `to`. */
+bool pages_move(const void *to, const void *from, size_t n)
+{
+    void *at = (void *)(uintptr_t)to, *was = (void *)(uintptr_t)from;
+    if (mremap(was, n, n, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, at) == at)
+        return true;
+    ASSERT(mmap(at, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == at);
+    return false;
 }
 
 void pages_large(const void *p, size_t n, const _Atomic bool *stop)

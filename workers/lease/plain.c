@@ -6,25 +6,62 @@
 #include <unistd.h>
 #include "core/base/assert.h"
 
+enum { SPARE_BYTES = 4 * PAGES_SLAB };
+
 static size_t page_bytes(void)
 {
     return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void mark_gone(struct plain *p, const char *at, size_t n)
+{
+    for (size_t page = page_bytes(), i = 0; i < n; i += page)
+        p->gone[((uintptr_t)at - (uintptr_t)p->bytes.ptr + i) / page] = 1;
+}
+
+/* So many bytes that wait for being written over, at most; what waits longest goes. */
+static void wipe_spares(struct plain *p, size_t most)
+{
+    size_t bytes = 0;
+    const char *at = p->spare ? pages_within(p->spare, (size_t)(p->read - p->spare), &bytes) : NULL;
+    if (bytes <= most)
+        return;
+    bytes -= most;
+    secret_wipe((void *)(uintptr_t)at, bytes);
+    pages_drop(at, bytes);
+    mark_gone(p, at, bytes);
+    p->spare = at + bytes;
 }
 
 static void done(void *ctx, const void *data, size_t n)
 {
     struct plain *p = ctx;
     const char *from = data, *first = p->bytes.ptr;
-    size_t bytes;
     if (from < first || from + n > first + p->bytes.len)
         return;
-    const char *at = pages_within(data, n, &bytes);
-    if (!bytes)
-        return;
-    secret_wipe((void *)(uintptr_t)at, bytes);
-    pages_drop(at, bytes);
-    for (size_t page = page_bytes(), i = 0; i < bytes; i += page)
-        p->gone[((uintptr_t)at - (uintptr_t)first + i) / page] = 1;
+    if (p->read != from) {
+        wipe_spares(p, 0);
+        p->spare = pages_end(from);
+    }
+    p->read = from + n;
+    wipe_spares(p, SPARE_BYTES);
+}
+
+/* In the order in which they were read, and new ones in front of them: what lay in one piece lies in one again, which large
+ * pages need. */
+static void bring(void *ctx, const void *to, size_t n)
+{
+    struct plain *p = ctx;
+    size_t bytes = 0;
+    const char *at = p->spare ? pages_within(p->spare, (size_t)(p->read - p->spare), &bytes) : NULL;
+    bytes = bytes < n ? bytes : n;
+    const char *moved = (const char *)to + (n - bytes);
+    if (bytes && pages_move(moved, at, bytes)) {
+        mark_gone(p, at, bytes);
+        p->spare = at + bytes;
+        n -= bytes;
+    }
+    pages_bring(to, n, true);
 }
 
 enum errc plain_open(struct child *c, size_t input, struct plain *ret, struct err *e)
@@ -37,7 +74,7 @@ enum errc plain_open(struct child *c, size_t input, struct plain *ret, struct er
     TRY(child_open_input(c, input, &ret->bytes, e));
     ret->gone = calloc(ret->bytes.len / page_bytes() + 2, 1);
     ASSERT(ret->gone);
-    ret->once = (struct read_once){ done, ret };
+    ret->once = (struct read_once){ done, ret, bring };
     return ERR_OK;
 }
 

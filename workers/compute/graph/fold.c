@@ -99,6 +99,22 @@ static void data_done(const struct plan *p, const void *data, size_t n)
         p->data->done(p->data->ctx, data, n);
 }
 
+/* Whole pages for what is to be written from *at to `to`, of what ends at `end`; *at moves on. The page in which `to` lies comes
+ * too: the next piece goes on there. */
+static void bring_next(const struct plan *p, const char **at, const char *to, const char *end)
+{
+    size_t n = (size_t)(end - *at), whole;
+    const char *from = pages_within(*at, n, &whole), *until = pages_end(to);
+    until = until < from + whole ? until : from + whole;
+    if (until <= from)
+        return;
+    if (p->data && p->data->bring)
+        p->data->bring(p->data->ctx, from, (size_t)(until - from));
+    else
+        pages_bring(from, (size_t)(until - from), true);
+    *at = until;
+}
+
 static enum errc put_const(struct plan *p, int value, struct err *e)
 {
     const struct value *v = &p->graph->values[value];
@@ -108,10 +124,11 @@ static enum errc put_const(struct plan *p, int value, struct err *e)
     p->consts[value] = p->be->alloc(p->ctx, bytes);
     if (!p->consts[value])
         return FAIL(e, LIMIT, "no memory for the constant %s of %zu bytes", v->name, bytes);
+    const char *first = p->consts[value]->ptr, *brought = first;
     for (size_t at = 0, n; at < bytes; at += n) {
         n = bytes - at < PAGES_SLAB ? bytes - at : PAGES_SLAB;
         if (p->be->properties & BE_HOST_MEMORY && bytes > PAGES_SLAB)
-            pages_bring((const char *)p->consts[value]->ptr + at, n, true);
+            bring_next(p, &brought, first + at + n, first + bytes);
         p->be->put(p->ctx, QUEUE_COMPUTE, p->consts[value], at, (const char *)v->data + at, n);
         if (p->be->properties & BE_HOST_MEMORY)
             data_done(p, (const char *)v->data + at, n);
@@ -185,7 +202,6 @@ static enum errc pack_rows(struct plan *p, const struct node *n, char *data, str
     struct tensor in_t = tensor_of(&w), out_t = tensor_of(&out);
     const struct op_call call = { .in = { &in_t }, .out = { &out_t } };
     pages_bring(data, take * row, false);
-    pages_bring(out.ptr, out.cols, true);
     (*p->be->kernels)[OP_PACK][ELEM_F32](p->ctx, &call);
     return p->be->sync(p->ctx, e);
 }
@@ -227,9 +243,12 @@ static enum errc pack_slabs(struct plan *p, struct node *n, struct err *e)
     p->packed[p->packed_count++] = n->out[0];
     to->region = REGION_CONST;
     rows = rows ? rows : SLAB_ROWS;
+    const char *first = packed->ptr, *brought = first;
     for (size_t at = 0, take; at < n->attr.n; at += take) {
         take = n->attr.n - at < rows ? n->attr.n - at : rows;
         char *data = all + at * row;
+        if (!is_lent)
+            bring_next(p, &brought, first + p->be->pack_bytes(at + take, n->attr.k), first + bytes);
         if (!is_lent)
             TRY(pack_rows(p, n, data, packed, at, take, e));
         if (b)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ort_learn.c - inputs by the file, outputs by trial, rows by comparing them alone and together. A file may compute without end on
- * numbers as small as those of a trial, so one is watched by a thread of its own. */
+/* ort_learn.c - inputs by the file, outputs by trial, rows by comparing them alone and together. A file may compute without
+ * end on numbers as small as those of a trial, so one is watched by a thread of its own. */
 #include "workers/compute/ort/ort_model_int.h"
 #include "core/base/cleanup.h"
 #include "core/base/clock.h"

@@ -68,6 +68,32 @@ static void what_went_takes_no_memory(void **state)
     munmap(p, bytes);
 }
 
+static void pages_go_to_another_place(void **state)
+{
+    (void)state;
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *p = mmap(NULL, 2 * PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *to = p + (PAGES + 1) * page;
+    assert_true(p != MAP_FAILED);
+    assert_ptr_equal(pages_end(p), p);
+    assert_ptr_equal(pages_end(p + 1), p + page);
+    memset(p, 7, PAGES * page);
+    memset(p + PAGES * page, 8, PAGES * page);
+    long before = resident(1);
+    assert_true(pages_move(to, p + page, 2 * page));
+    assert_true(before - resident(1) <= 2);
+    for (size_t i = 0; i < 2 * PAGES * page; i++)
+        if (p + i >= to && p + i < to + 2 * page)
+            assert_int_equal(p[i], 7);
+        else
+            assert_int_equal(p[i], i / page == 1 || i / page == 2 ? 0 : i / page < PAGES ? 7 : 8);
+    munmap(to, page);
+    assert_false(pages_move(to, p + 1, page));              /* no whole page: nothing goes, and there is no hole */
+    assert_int_equal(p[0], 7);
+    assert_int_equal(to[0], 0);
+    munmap(p, 2 * PAGES * page);
+}
+
 static void code_comes_back(void **state)
 {
     (void)state;
@@ -80,6 +106,6 @@ static void code_comes_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(only_whole_pages_go), cmocka_unit_test(what_went_takes_no_memory),
-                                        cmocka_unit_test(code_comes_back) };
+                                        cmocka_unit_test(pages_go_to_another_place), cmocka_unit_test(code_comes_back) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

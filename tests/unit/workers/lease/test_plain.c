@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include "workers/lease/plain.h"
 
-enum { BYTES = 3 * 1000 * 1000 + 17 };
+enum { BYTES = 7 * 1000 * 1000 + 17, READ = 6 * 1000 * 1000, SPARE = 4 << 20 };
 
 static struct child child;
 static struct kit_store store;
@@ -55,14 +55,49 @@ static void what_was_read_is_gone(void **state)
     if (plain_open(&child, 0, &p, &e) != ERR_OK)
         fail_msg("%s", e.msg);
     assert_int_equal(count(&p.bytes, 5), BYTES);
-    p.once.done(p.once.ctx, p.bytes.ptr + 100, 1000000);
-    assert_in_range(count(&p.bytes, 0), 1000000 - 2 * page, 1000000);
+    for (size_t at = 0; at < READ; at += READ / 100)
+        p.once.done(p.once.ctx, p.bytes.ptr + 100 + at, READ / 100);
+    assert_in_range(count(&p.bytes, 0), READ - SPARE - 2 * page, READ - SPARE);
     assert_int_equal(count(&p.bytes, 0) + count(&p.bytes, 5), BYTES);
     p.once.done(p.once.ctx, "elsewhere", 9);
-    p.once.done(p.once.ctx, p.bytes.ptr + BYTES - 10, 20);
     assert_int_equal(count(&p.bytes, 0) + count(&p.bytes, 5), BYTES);
+    p.once.done(p.once.ctx, p.bytes.ptr + BYTES - 10, 20);          /* elsewhere, too */
+    assert_int_equal(count(&p.bytes, 0) + count(&p.bytes, 5), BYTES);
+    p.once.done(p.once.ctx, p.bytes.ptr + BYTES - 10000, 10000);     /* another place: what waited is gone */
+    assert_in_range(count(&p.bytes, 0), READ - 2 * page, READ);
     plain_close(&p);
     plain_close(&p);
+    end();
+}
+
+/* Pages of what was read are those of what is made of it, and are not wiped under it. */
+static void pages_are_used_again(void **state)
+{
+    (void)state;
+    enum { SLAB = 1 << 20, SLABS = 6 };
+    struct plain p;
+    struct err e = { 0 };
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *made = mmap(NULL, SLABS * SLAB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(made != MAP_FAILED);
+    begin(0);
+    if (plain_open(&child, 0, &p, &e) != ERR_OK)
+        fail_msg("%s", e.msg);
+    for (size_t i = 0; i < SLABS; i++) {
+        p.once.bring(p.once.ctx, made + i * SLAB, SLAB);
+        size_t brought = 0;
+        for (size_t k = 0; k < SLAB; k++)
+            brought += made[i * SLAB + k] == 5;
+        assert_in_range(brought, i ? SLAB - 2 * page : 0, i ? SLAB : 0);
+        memset(made + i * SLAB, 6, SLAB);
+        p.once.done(p.once.ctx, p.bytes.ptr + 100 + i * SLAB, SLAB);
+    }
+    assert_in_range(count(&p.bytes, 0), (SLABS - 1) * SLAB - 2 * page, (SLABS - 1) * SLAB);
+    assert_int_equal(count(&p.bytes, 6), 0);
+    plain_close(&p);
+    for (size_t i = 0; i < SLABS * SLAB; i++)
+        assert_int_equal(made[i], 6);
+    munmap(made, SLABS * SLAB);
     end();
 }
 
@@ -73,7 +108,7 @@ static void a_model_larger_than_the_lease_is_refused(void **state)
     struct err e = { 0 };
     begin(2 << 20);
     assert_int_equal(plain_open(&child, 0, &p, &e), ERR_LIMIT);
-    assert_non_null(strstr(e.msg, "the model has 2 MiB, which do not fit in the 2 MiB of memory that this lease has"));
+    assert_non_null(strstr(e.msg, "the model has 6 MiB, which do not fit in the 2 MiB of memory that this lease has"));
     assert_true(child.inputs[0].fd >= 0);
     close(child.inputs[0].fd);
     plain_close(&p);
@@ -82,7 +117,7 @@ static void a_model_larger_than_the_lease_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(what_was_read_is_gone),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(what_was_read_is_gone), cmocka_unit_test(pages_are_used_again),
                                         cmocka_unit_test(a_model_larger_than_the_lease_is_refused) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
