@@ -61,34 +61,44 @@ static bool may_wait_for_room(const struct waiting *x)
     return waits_for_room(x) || str_eq(x->reason, STR("Preempting")) || str_eq(x->reason, STR("Priority"));
 }
 
-/* A plan that was cut short may have left somebody out in any pool. Who waits for quota would have what his tenant gives back,
- * in whatever pool; where that is all he waits for, no other tenant is in his way. */
-void grow_busy(struct work *w, const struct snapshot *s, const struct plan *p, struct slice *ret, bool *ret_all)
+struct busy { struct grow_wait *all; size_t n; };
+
+static void add_pool(struct busy *b, struct str pool)
 {
-    struct grow_wait *all = ARENA_ARRAY(w->arena, struct grow_wait, 2 * p->waits.n + 1);
+    for (size_t k = 0; k < b->n; k++)
+        if (str_eq(b->all[k].pool, pool))
+            return;
+    b->all[b->n++] = (struct grow_wait){ .pool = pool };
+}
+
+/* What a plan that was cut short did not look at may wait for room or quota: that is known of its pools and tenants alone. Who
+ * waits for quota would have what his tenant gives back, in whatever pool; where that is all he waits for, no other tenant is in
+ * his way. */
+struct slice grow_busy(struct work *w, const struct snapshot *s, const struct plan *p)
+{
+    const size_t left = p->is_left ? s->jobs.n : 0;
+    struct busy b = { ARENA_ARRAY(w->arena, struct grow_wait, 2 * (p->waits.n + left) + 1), 0 };
     bool *is_told = ARENA_ARRAY(w->arena, bool, s->tenants.n + 1);
-    size_t pools = 0, n = 0;
     struct str words;
     for (size_t i = 0; i < p->waits.n; i++) {
         const struct waiting *x = &p->waits.items[i];
         const struct snap_job *j = &s->jobs.items[x->job];
         const struct snap_tenant *t = &s->tenants.items[j->tenant];
-        bool is_known = !may_wait_for_room(x) ||
-                        (str_eq(x->reason, STR("QuotaExceeded")) && !sight_quota_allows(t, j, w->arena, &words));
-        for (size_t k = 0; k < pools && !is_known; k++)
-            is_known = str_eq(all[k].pool, j->pool);
-        if (!is_known)
-            all[pools++] = (struct grow_wait){ .pool = j->pool };
+        if (may_wait_for_room(x) &&
+            !(str_eq(x->reason, STR("QuotaExceeded")) && !sight_quota_allows(t, j, w->arena, &words)))
+            add_pool(&b, j->pool);
+        is_told[j->tenant] |= str_eq(x->reason, STR("QuotaExceeded"));
     }
-    n = pools;
-    for (size_t i = 0; i < p->waits.n; i++) {
-        const int64_t t = s->jobs.items[p->waits.items[i].job].tenant;
-        if (!is_told[t] && str_eq(p->waits.items[i].reason, STR("QuotaExceeded")))
-            all[n++] = (struct grow_wait){ .tenant_id = s->tenants.items[t].tenant_id };
-        is_told[t] |= str_eq(p->waits.items[i].reason, STR("QuotaExceeded"));
+    for (size_t i = 0; i < left; i++) {
+        if (!p->is_left[i])
+            continue;
+        add_pool(&b, s->jobs.items[i].pool);
+        is_told[s->jobs.items[i].tenant] = true;
     }
-    *ret = (struct slice){ all, n };
-    *ret_all = p->is_cut;
+    for (size_t i = 0; i < s->tenants.n; i++)
+        if (is_told[i])
+            b.all[b.n++] = (struct grow_wait){ .tenant_id = s->tenants.items[i].tenant_id };
+    return (struct slice){ b.all, b.n };
 }
 
 static int node_of(const void *key, const void *at)

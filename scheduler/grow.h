@@ -11,9 +11,8 @@ struct plan;
 struct snapshot;
 struct stmt;
 
-/* Who waits for room in that plan (struct grow_wait, plan/grow.h), into w->arena; *ret_all: it was cut short, so in any pool
- * somebody may. */
-void grow_busy(struct work *w, const struct snapshot *s, const struct plan *p, struct slice *ret, bool *ret_all);
+/* Who waits for room in that plan, or may, since the plan was cut before him: struct grow_wait (plan/grow.h), in w->arena. */
+struct slice grow_busy(struct work *w, const struct snapshot *s, const struct plan *p);
 /* busy: struct grow_wait. In transactions of its own; ret_nodes: struct uuid, whom to wake; they are committed. Memory: w->arena.
  * Errors: those of the database. */
 enum errc grow_pass(struct work *w, struct slice busy, struct slice *ret_nodes, struct err *e) MUST_CHECK;

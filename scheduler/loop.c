@@ -215,7 +215,7 @@ static bool plan_round(struct loop *l, int64_t now, bool *ret_more)
     l->is_full = is_ok && !o.has_room;
     pthread_mutex_unlock(&l->lock);
     gather_note(&l->gather, real_us, is_ok ? o.admitted : 0);
-    if (is_ok && o.is_told && !o.is_busy && is_due(&l->grow_us, now, GROW_US))
+    if (is_ok && o.is_told && is_due(&l->grow_us, now, GROW_US))
         is_ok &= report(loop_grow(l->app, l->arena, &o, &e), &e, "scheduler.grow");
     if (is_ok && is_due(&l->note_us, now, NOTE_US))
         is_ok &= report(note_once(l->app, l->arena, clock_mono_us(l->app->clock) - began, &e), &e, "scheduler.note");

@@ -11,9 +11,8 @@ struct plan_outcome {
     bool more;                          /* what was not read may fit */
     bool has_room;                      /* for a slot, on some machine */
     bool loads;                         /* not all that waits is kept yet */
-    bool is_told;                       /* it was a full round, and the next two are of it */
-    bool is_busy;                       /* somebody may wait for room anywhere */
-    struct slice busy;                  /* struct grow_wait: who does, and where */
+    bool is_told;                       /* it was a full round, and the next is of it */
+    struct slice busy;                  /* struct grow_wait: who waits for room, or may, and where */
 };
 
 static inline struct work loop_work(const struct app *app, struct arena *a)

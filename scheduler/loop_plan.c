@@ -149,7 +149,7 @@ static enum errc plan_pass(const struct app *app, struct arena *a, bool is_deep,
     if (explains)
         TRY(evict_pass(&w, &s, &p, &told, e));
     if (explains)
-        grow_busy(&w, &s, &p, &ret->busy, &ret->is_busy);
+        ret->busy = grow_busy(&w, &s, &p);
     if (told.n)
         ends = (struct ends){ 0 };      /* who was told to go ends sooner than was read */
     cycle_ring_keep(app->cycles);

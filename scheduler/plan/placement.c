@@ -241,11 +241,15 @@ void placement_settle(struct planner *p, struct snap_tenant *t, const struct sna
 }
 
 /* Those of its shape that were not read come before the rest of the line. */
-static void end_at_cut(struct planner *p, struct lane *q, const struct snap_job *placed)
+static void end_at_cut(struct planner *p, struct lane *q, size_t placed)
 {
-    if (!placed->is_cut)
+    if (!p->s->jobs.items[placed].is_cut)
         return;
-    q->next = q->end;
+    if (!p->plan->is_left)
+        p->plan->is_left = ARENA_ARRAY(p->a, bool, p->s->jobs.n);
+    p->plan->is_left[placed] = true;
+    for (; q->next < q->end; q->next++)
+        p->plan->is_left[q->next] = true;
     p->plan->is_cut = true;
 }
 
@@ -276,7 +280,7 @@ static void step(struct planner *p, struct queue *queue)
     struct sight see;
     q->next = next_of(p, at + 1, q->end);
     if (j->is_placed)
-        return end_at_cut(p, q, j);
+        return end_at_cut(p, q, at);
     if (!quota_allows(p, t, j, at))
         return behind_it(p, q);
     if (q->refused != SIZE_MAX) {
@@ -295,7 +299,7 @@ static void step(struct planner *p, struct queue *queue)
     placement_settle(p, t, j, &place);
     j->is_placed = p->may != NULL;
     weigh_again(p, queue, queue->best, j);
-    end_at_cut(p, q, j);
+    end_at_cut(p, q, at);
 }
 
 /* The lines of the tenant whose jobs begin at i, but those in which nobody goes in this turn; returns where the next tenant's

@@ -112,6 +112,7 @@ struct plan {
     struct { struct placement *items; size_t n; } places;
     struct { struct waiting *items; size_t n; } waits;
     bool is_cut;                        /* jobs that were not read go before others that were: plan again if there is room */
+    bool *is_left;                      /* by job: it, or others of its shape, was not looked at for that. NULL: none was */
 };
 
 /* It waits for machines or quota that others hold or are kept for, and not for anything else. */

@@ -7,6 +7,7 @@
 #include "scheduler/plan/bookings.h"
 #include "scheduler/plan/grow.h"
 #include "scheduler/plan/claims.h"
+#include "scheduler/plan/placement.h"
 #include "tests/db/scheduler/fixture.h"
 
 enum { MACHINES = 4 };
@@ -257,11 +258,8 @@ static void quota_of_one_tenant_is_in_no_others_way(void **state)
     const struct snapshot s = { .tenants = { t, 2 }, .jobs = { j, 4 } };
     const struct plan p = { .waits = { waits, 4 } };
     struct work w = { .arena = arena_new(1 << 20) };
-    struct slice busy;
-    bool is_all = true;
-    grow_busy(&w, &s, &p, &busy, &is_all);
+    const struct slice busy = grow_busy(&w, &s, &p);
     const struct grow_wait *x = busy.items;
-    assert_false(is_all);
     assert_int_equal(busy.n, 4);        /* the last one has quota left, so that a rule keeps it, which tenants may share */
     assert_true(str_eq(x[0].pool, STR("b")) && uuid_is_nil(x[0].tenant_id));
     assert_true(str_eq(x[1].pool, STR("d")) && uuid_is_nil(x[1].tenant_id));
@@ -270,11 +268,43 @@ static void quota_of_one_tenant_is_in_no_others_way(void **state)
     arena_free(w.arena);
 }
 
+/* A plan that was cut says nothing of those that it left out: they may wait in their pools and for their tenants' quota, and
+ * nobody else is known to. */
+static void a_cut_plan_stops_growth_where_it_was_cut(void **state)
+{
+    (void)state;
+    static struct str home = { "home", 4 };
+    struct snap_node n[] = { { .zone = home, .pool = STR("a"), .slots = 8, .free_slots = 8 } };
+    struct snap_tenant t[] = { { .tenant_id.b[0] = 1, .slots_limit = 99 }, { .tenant_id.b[0] = 2, .slots_limit = 99 } };
+    struct snap_job j[] = { { .job_id.b[0] = 1, .pool = STR("a"), .priority = 3, .is_cut = true },
+                            { .job_id.b[0] = 2, .pool = STR("b"), .priority = 2 },
+                            { .job_id.b[0] = 3, .pool = STR("c"), .tenant = 1 } };
+    for (int i = 0; i < 3; i++) {
+        j[i].tenant_id = t[j[i].tenant].tenant_id;
+        j[i].zones = (struct slice){ &home, 1 };
+        j[i].slots = 1;
+    }
+    struct snapshot s = { .nodes = { n, 1 }, .tenants = { t, 2 }, .jobs = { j, 3 } };
+    struct work w = { .arena = arena_new(64 << 20) };
+    struct plan p;
+    placement_plan(&s, w.arena, &p);
+    assert_true(p.is_cut);
+    assert_int_equal(p.places.n, 1);
+    assert_int_equal(p.waits.n, 1);     /* of the other tenant: no machine is in its pool, which no end of others changes */
+    const struct slice busy = grow_busy(&w, &s, &p);
+    const struct grow_wait *x = busy.items;
+    assert_int_equal(busy.n, 3);
+    assert_true(str_eq(x[0].pool, STR("a")) && str_eq(x[1].pool, STR("b")));
+    assert_true(!x[2].pool.ptr && uuid_eq(x[2].tenant_id, t[0].tenant_id));
+    arena_free(w.arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test_teardown(it_grows_and_becomes_smaller, done),
                                         cmocka_unit_test_teardown(it_stays_with_a_deadline_or_a_spent_budget, done),
                                         cmocka_unit_test_teardown(each_tenant_has_its_turn, done),
-                                        cmocka_unit_test(quota_of_one_tenant_is_in_no_others_way) };
+                                        cmocka_unit_test(quota_of_one_tenant_is_in_no_others_way),
+                                        cmocka_unit_test(a_cut_plan_stops_growth_where_it_was_cut) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
