@@ -15,7 +15,7 @@ enum { ROWS_MAX = 100000, RULES_MAX = 100000, TENANTS_MAX = 100000, SECOND_US = 
 
 struct machine_row {
     struct uuid machine;
-    bool is_ready, gpu_shared, programs, gangs, gang_programs;
+    bool is_ready, gpu_shared, programs, gangs, gang_programs, once;
     struct str zone, pool, flavor, gpu_model, build, engines;
     int64_t slots, gpus, cpu_milli, memory_bytes;
 };
@@ -28,7 +28,8 @@ SCHEMA_OF(machine_row, "A machine under its alias", FIELD(machine_row, machine, 
     FIELD(machine_row, gang_programs, 0, .doc = "And of programs"), FIELD(machine_row, build, 0, .doc = "Of its agent"),
     FIELD(machine_row, engines, 0, .doc = "Of models"),
     FIELD(machine_row, slots, 0, .doc = "Slots"), FIELD(machine_row, gpus, 0, .doc = "GPUs"),
-    FIELD(machine_row, cpu_milli, 0, .doc = "Processors"), FIELD(machine_row, memory_bytes, 0, .doc = "Memory"));
+    FIELD(machine_row, cpu_milli, 0, .doc = "Processors"), FIELD(machine_row, memory_bytes, 0, .doc = "Memory"),
+    FIELD(machine_row, once, 0, .doc = "It is here for one lease"));
 static const struct stmt queue_machines = { .name = "queue_machines", .params = "i", .row = &machine_row_schema,
                                             .card = CARD_MANY,
     .sql =
@@ -126,7 +127,8 @@ static enum errc read_machines(struct work *w, struct board *b, struct seen **re
             .slots = r[i].slots, .gpus = r[i].gpus, .free_slots = r[i].slots, .free_gpus = r[i].gpus, .cpu_milli = r[i].cpu_milli,
             .memory_bytes = r[i].memory_bytes, .gpu_model = r[i].gpu_model, .gpu_shared = r[i].gpu_shared,
             .programs = r[i].programs, .gangs = r[i].gangs,
-            .gang_programs = r[i].gang_programs, .engines = r[i].engines, .build = r[i].build };
+            .gang_programs = r[i].gang_programs, .engines = r[i].engines, .once = r[i].once,
+            .build = r[i].build };
         seen[i] = (struct seen){ r[i].machine, r[i].is_ready ? i : AHEAD_NONE, &n[i] };
         ready += r[i].is_ready;
     }

@@ -70,7 +70,7 @@ static void hold_on(struct run *r, const struct ahead_live *l, const struct ask 
     if (seat.node == AHEAD_NONE)
         return;
     struct snap_node *n = &r->s.nodes.items[seat.node];
-    n->free_slots -= l->job.slots;
+    n->free_slots -= lease_slots(n->once, n->slots, l->job.slots);
     n->free_gpus -= l->job.gpus;
     n->used_cpu_milli += a->cpu_milli;
     n->used_memory_bytes += a->memory_bytes;
@@ -96,6 +96,16 @@ static void hold(struct run *r, const struct ahead_live *l)
     }
     for (size_t k = 0; k <= l->nmore; k++)
         hold_on(r, l, &a, ahead_seat(l, k));
+}
+
+/* Its machines that were there for one lease are gone with it. */
+static void spend(struct run *r, const struct ahead_live *l)
+{
+    for (size_t k = 0; k <= l->nmore; k++) {
+        const size_t node = ahead_seat(l, k).node;
+        if (node != AHEAD_NONE && r->s.nodes.items[node].once)
+            r->s.nodes.items[node].free_slots = 0;
+    }
 }
 
 static bool is_met(const struct run *r, const struct ahead_need *n)
@@ -134,8 +144,7 @@ static size_t look(struct run *r, int64_t at_us)
     copy_book(r);
     make_devices_text(r);
     for (size_t i = 0; i < r->nheld; i++)
-        if (!r->held[i].has_ended)
-            hold(r, &r->held[i].l);
+        (r->held[i].has_ended ? spend : hold)(r, &r->held[i].l);
     for (size_t i = 0; i < r->njobs; i++)
         if (is_ready(r, i, at_us))
             r->s.jobs.items[n++] = *ahead_job(r->in, i);

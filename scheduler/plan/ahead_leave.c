@@ -38,6 +38,12 @@ static bool may_hold(const struct held *h)
     return !h->has_ended && h->l.machine != AHEAD_NONE && (h->l.leave.may || h->l.is_leaving);
 }
 
+/* Who goes from a machine that takes nothing new makes no room there. */
+static bool gives_room(const struct run *r, size_t node)
+{
+    return node != AHEAD_NONE && !r->in->base.nodes.items[node].once;
+}
+
 static void send_away(struct run *r, size_t held, struct uuid for_job, int64_t at_us, struct ahead *ret)
 {
     struct held *h = &r->held[held];
@@ -68,7 +74,7 @@ void ahead_make_room(struct run *r, struct plan *p, int64_t at_us, struct ahead 
     n = 0;
     for (size_t i = 0; i < r->nheld; i++)
         for (size_t k = 0; may_hold(&r->held[i]) && k <= r->held[i].l.nmore; k++)
-            if (ahead_seat(&r->held[i].l, k).node != AHEAD_NONE) {
+            if (gives_room(r, ahead_seat(&r->held[i].l, k).node)) {
                 h.items[n] = holder_of(r, &r->held[i], k, at_us);
                 held_of[n++] = i;
             }

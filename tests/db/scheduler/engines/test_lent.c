@@ -5,6 +5,7 @@
 #include "scheduler/engine/node_state.h"
 #include "scheduler/engines/lent.h"
 #include "scheduler/loop_int.h"
+#include "scheduler/mirror/board.h"
 #include "scheduler/mirror/machines.h"
 #include "scheduler/mirror/snapshot.h"
 #include "scheduler/plan/placement.h"
@@ -78,6 +79,34 @@ static void a_plan_gives_one_lease_and_no_other_follows(void **state)
         assert_int_equal(fixture_count(&f, DRAINED), 1);    /* heard again, it is what it was */
         done();
     }
+}
+
+/* Before each plan: what a tenant is told of the same machines, by their places in the engine or not. */
+static void what_is_told_of_starts_knows_it(void **state)
+{
+    (void)state;
+    struct ahead x;
+    size_t now = 0, once = 0, lent = 0;
+    fresh(3);
+    jobs(8);
+    struct work w = fixture_reader(&f, f.tenant_a);
+    struct board b;
+    w.now_us = clock_wall_us(&clock_system);
+    OK(board_read(&w, w.now_us + 3600 * (int64_t)1000000, &b, e));
+    assert_int_equal(b.in.base.nodes.n, 3);
+    for (size_t i = 0; i < 3; i++)
+        once += b.in.base.nodes.items[i].once;
+    assert_int_equal(once, 2);
+    ahead_run(&b.in, w.arena, &x);
+    for (size_t i = 0; i < x.starts.n; i++) {
+        now += x.starts.items[i].at_us == w.now_us;
+        lent += b.in.base.nodes.items[x.starts.items[i].machine].once;
+    }
+    fixture_reader_done(&w);
+    assert_int_equal(now, 6);
+    assert_int_equal(lent, 2);
+    assert_int_equal(plan_now(true), 6);
+    done();
 }
 
 struct planned { struct work w; struct snapshot s; struct plan p; };
@@ -202,6 +231,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plan_gives_one_lease_and_no_other_follows),
+        cmocka_unit_test(what_is_told_of_starts_knows_it),
         cmocka_unit_test(what_was_planned_before_is_looked_at_again),
         cmocka_unit_test(machines_of_a_gang_and_of_two_jobs_take_no_more),
         cmocka_unit_test(one_of_the_pool_that_stays_takes_what_it_has_room_for),

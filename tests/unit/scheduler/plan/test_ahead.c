@@ -247,6 +247,36 @@ static void windows_come_and_go(void **state)
     arena_free(a);
 }
 
+/* A lent machine takes one job, whatever room it has, and is gone with it; nobody is sent away for what is left of it. */
+static void a_lent_machine_takes_one(void **state)
+{
+    (void)state;
+    static struct world x;
+    struct arena *a = arena_new(64 << 20);
+    struct ahead r;
+    world_init(&x, 2, 8, 0, 1);
+    x.nodes[0].once = true;
+    x.nodes[1].free_slots = x.nodes[1].slots = 1;
+    for (int i = 0; i < 3; i++)
+        wait_add(&x, 0, 2, 0, 100);
+    wait_add(&x, 0, 1, 0, 100);
+    wait_add(&x, 0, 1, 0, 100);
+    x.waits[0].leave = (struct ahead_leave){ .may = true };
+    x.jobs[1].class_value = -1;
+    x.jobs[2].class_value = 10;
+    x.waits[2].ready_us = (NOW_S + 10) * SEC;
+    ahead_run(&x.in, a, &r);
+    assert_int_equal(start_of(&r, 0)->machine, 0);
+    assert_int_equal(start_of(&r, 0)->at_us, NOW_S * SEC);
+    assert_false(start_of(&r, 0)->is_cut);
+    assert_null(start_of(&r, 1));
+    assert_null(start_of(&r, 2));
+    assert_int_equal(start_of(&r, 3)->machine, 1);
+    assert_int_equal(start_of(&r, 4)->machine, 1);
+    assert_int_equal(start_of(&r, 4)->at_us, (NOW_S + 100) * SEC);
+    arena_free(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(each_starts_when_its_room_ends),
@@ -256,6 +286,6 @@ int main(void)
                                             cmocka_unit_test(what_is_said_before_comes_true),
                                         cmocka_unit_test(a_job_on_two_machines_starts_when_both_are_free),
                                         cmocka_unit_test(what_runs_on_two_machines_holds_both),
-                                        cmocka_unit_test(windows_come_and_go) };
+                                        cmocka_unit_test(windows_come_and_go), cmocka_unit_test(a_lent_machine_takes_one) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
