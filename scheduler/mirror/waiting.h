@@ -74,8 +74,8 @@ bool waiting_one_part(void *ctx);
 struct waiting_ask;
 struct waiting_ask *waiting_asked(struct work *w, bool compares);
 enum errc waiting_read(struct work *w, struct waiting_ask *a, struct err *e) MUST_CHECK;
-/* Removes the notes that the leader had read when this was asked before, and so did whoever stands by, or that nobody will read,
- * WAITING_SWEPT of a kind at most; ret_more: so many. */
+/* Removes the notes that were there when this was asked before, as the leader read them then or, where it keeps nothing, by the
+ * database: whoever stands by has read them since. WAITING_SWEPT of a kind at most; ret_more: so many. */
 enum errc waiting_tidy(struct work *w, bool *ret_more, struct err *e) MUST_CHECK;
 
 /* Before a plan's lines are written: what becomes of these jobs is not known, until waiting_settle says or the next read

@@ -58,7 +58,7 @@ struct waiters {
     struct waiting_count count;
     char *last;                         /* what the last read saw (pg_snapshot); NULL: nothing is known */
     char *epoch;                        /* and of which database */
-    char *sweep;                        /* what the last read had seen when notes were removed last; NULL: they were not yet */
+    char *sweep;                        /* what was seen when notes were removed last; NULL: they were not yet */
     int64_t writer;                     /* whose plans are no news */
     bool is_whole, is_off;
     struct waiting_from from;           /* so far it was loaded */

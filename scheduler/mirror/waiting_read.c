@@ -103,18 +103,22 @@ static const struct stmt waiting_walk = { .name = "waiting_walk", .params = "uii
                                           .card = CARD_MANY, .sql =
     "SELECT s.* FROM (\n" SLICES("$1", "$2", "$3", "$4", "$5") ") s" };
 
-/* $1 NULL: all that has ended. */
 #define SWEEP(table)                                                                                                         \
     "DELETE FROM " table " WHERE ctid = ANY (ARRAY(SELECT ctid FROM " table "\n"                                             \
-    "   WHERE changed_xid < pg_snapshot_xmin(coalesce($1::text::pg_snapshot, pg_current_snapshot()))\n"                     \
+    "   WHERE changed_xid < pg_snapshot_xmin($1::text::pg_snapshot)\n"                                                 \
     "   ORDER BY changed_xid LIMIT $2))"
 static const struct stmt waiting_swept = { .name = "waiting_swept", .params = "si", .card = CARD_NONE,
                                            .sql = SWEEP("job_change") };
 static const struct stmt waiting_plans_swept = { .name = "waiting_plans_swept", .params = "si", .card = CARD_NONE,
                                                  .sql = SWEEP("plan_change") };
 
+struct seen_row { struct str seen_by; };
+SCHEMA_OF(seen_row, "What a statement sees", FIELD(seen_row, seen_by, 0, .doc = "The transactions that it sees"));
+static const struct stmt waiting_sees = { .name = "waiting_sees", .params = "", .row = &seen_row_schema, .card = CARD_ONE,
+                                          .sql = "SELECT pg_current_snapshot()::text AS seen_by" };
+
 const struct stmt *const waiting_stmts[] = { &waiting_rows, &waiting_part, &waiting_walk, &waiting_swept,
-                                             &waiting_plans_swept, NULL };
+                                             &waiting_plans_swept, &waiting_sees, NULL };
 
 static int by_index(const void *a, const void *b)
 {
@@ -295,21 +299,26 @@ enum errc waiting_read(struct work *w, struct waiting_ask *a, struct err *e)
     return told(w, w->app->waiting, a, e);
 }
 
-/* A mirror that is off until the next term, which reads all anew, needs none of them. */
+/* A mirror that is off until the next term reads no notes, and those of who stands by go no sooner for that: in place of what it
+ * read last stands what this statement sees. */
 enum errc waiting_tidy(struct work *w, bool *ret_more, struct err *e)
 {
     struct waiters *m = w->app->waiting;
+    struct seen_row now;
     int64_t n = 0, plans = 0;
     *ret_more = false;
     if (!m || (!m->last && !m->is_off))
         return ERR_OK;
-    if (m->sweep || m->is_off) {
+    if (m->sweep) {
         TRY(db_exec(w->tx, &waiting_swept, ARGS(A_TEXT(m->sweep), A_I64(WAITING_SWEPT)), &n, e));
         TRY(db_exec(w->tx, &waiting_plans_swept, ARGS(A_TEXT(m->sweep), A_I64(WAITING_SWEPT)), &plans, e));
     }
     *ret_more = n == WAITING_SWEPT || plans == WAITING_SWEPT;
-    if (!*ret_more && m->last)
-        keep(&m->sweep, str_c(m->last));
+    if (*ret_more)
+        return ERR_OK;
+    if (!m->last)
+        TRY(db_one(w->tx, &waiting_sees, NULL, 0, &now, e));
+    keep(&m->sweep, m->last ? str_c(m->last) : now.seen_by);
     return ERR_OK;
 }
 
