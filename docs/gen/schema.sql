@@ -964,7 +964,7 @@ CREATE FUNCTION public.queue_known(in_name text) RETURNS boolean
 ALTER FUNCTION public.queue_known(in_name text) OWNER TO falaj_system;
 
 -- Name: queue_machines(bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
-CREATE FUNCTION public.queue_machines(most bigint) RETURNS TABLE(machine uuid, is_ready boolean, zone text, pool text, flavor text, gpu_model text, gpu_shared boolean, programs boolean, gangs boolean, gang_programs boolean, engines text, build text, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint)
+CREATE FUNCTION public.queue_machines(most bigint) RETURNS TABLE(machine uuid, is_ready boolean, zone text, pool text, flavor text, gpu_model text, gpu_shared boolean, programs boolean, gangs boolean, gang_programs boolean, engines text, build text, slots bigint, gpus bigint, cpu_milli bigint, memory_bytes bigint, once boolean)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     -- the body: migrations
