@@ -1,17 +1,30 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""cpu.py BENCH_TRAIN [ROUNDS] [NET…]: a training step of Falaj's in turns with the same step of Debian's PyTorch, one thread,
-processor time, the least of all rounds: what a busy machine disturbs least. AdamW on both sides, PyTorch in fp32, Falaj in fp32
-and with products in bf16. A line of JSON for each net and precision on standard output, the same in words on standard error.
+"""cpu.py [--backend NAME] BENCH_TRAIN [ROUNDS] [NET…]: a training step of Falaj's in turns with the same step of Debian's
+PyTorch, one thread, processor time, the least of all rounds: what a busy machine disturbs least. AdamW on both sides, PyTorch in
+fp32, Falaj in fp32 and with products in bf16. A line of JSON for each net and precision on standard output, the same in words on
+standard error. NAME as worker.backend has it; with avx2 PyTorch, its oneDNN and its BLAS are held to AVX2, too, and all three are
+asked whether they are. With any other, PyTorch uses what it finds.
 PyTorch's linear layers are products of the BLAS that Debian's alternatives choose. OpenBLAS is wanted: the reference BLAS is 13
 times slower, and a ratio to it says nothing. OpenBLAS has threads of its own that torch.set_num_threads does not reach."""
+import argparse
+import ctypes
 import json
 import os
 import subprocess
 import sys
 import time
 
-os.environ["OPENBLAS_NUM_THREADS"] = "1"
+# What holds PyTorch to a tier is read when its libraries are loaded.
+HELD = {"avx2": {"ATEN_CPU_CAPABILITY": "avx2", "DNNL_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+                 "OPENBLAS_CORETYPE": "Haswell"}}
+reader = argparse.ArgumentParser(prog="cpu.py", description=__doc__)
+reader.add_argument("bench_train")
+reader.add_argument("--backend", default="auto", help="auto, ref, avx2, avx512 …")
+reader.add_argument("rounds", nargs="?", type=int, default=5)
+reader.add_argument("nets", nargs="*", metavar="NET", help="gpt, cnn, mlp")
+args = reader.parse_intermixed_args()
+os.environ.update(HELD.get(args.backend, {}), OPENBLAS_NUM_THREADS="1")
 
 import torch
 import torch.nn as nn
@@ -71,18 +84,36 @@ def blas():
     """The file that answers for libblas.so.3 in this process."""
     with open("/proc/self/maps", encoding="ascii") as f:
         paths = {line.split()[-1] for line in f if ".so" in line}
-    of = sorted(os.path.basename(p) for p in paths if os.path.basename(p).startswith(("libopenblas", "libblis", "libmkl")))
+    of = sorted(p for p in paths if os.path.basename(p).startswith(("libopenblas", "libblis", "libmkl")))
     return of[0] if of else "reference"
+
+
+def tier():
+    """What PyTorch's own kernels and its BLAS run on, as they say themselves."""
+    own = [line.split(":")[-1].strip() for line in torch.__config__.show().splitlines() if "CPU capability" in line]
+    core = None
+    if "openblas" in blas():
+        say = ctypes.CDLL(blas()).openblas_get_corename
+        say.restype = ctypes.c_char_p
+        core = say().decode()
+    return (own or [None])[0], core
+
+
+def check_tier():
+    own, core = tier()
+    if args.backend == "avx2" and (own != "AVX2" or core not in ("Haswell", "Zen")):
+        sys.exit(f"cpu.py: PyTorch should be held to AVX2, but its kernels say {own} and OpenBLAS {core}; a BLAS that "
+                 "OPENBLAS_CORETYPE does not reach cannot be compared")
 
 
 def main():
     if blas() == "reference":
         sys.exit("cpu.py: PyTorch multiplies with the reference BLAS here; install libopenblas0-pthread (deploy/install-deps.sh "
                  "--torch), or name the folder of its libblas.so.3 in LD_LIBRARY_PATH")
-    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 5
-    for name, steps, net, x, target in (n for n in nets() if n[0] in (sys.argv[3:] or ("gpt", "cnn", "mlp"))):
+    check_tier()
+    for name, steps, net, x, target in (n for n in nets() if n[0] in (args.nets or ("gpt", "cnn", "mlp"))):
         optimiser, theirs, ours = torch.optim.AdamW(net.parameters(), 1e-3), 1e9, {}
-        for _ in range(rounds):
+        for _ in range(args.rounds):
             for _ in range(steps):
                 began = time.process_time()
                 optimiser.zero_grad()
@@ -90,7 +121,8 @@ def main():
                 optimiser.step()
                 theirs = min(theirs, time.process_time() - began)
             for precision in ("fp32", "bf16"):
-                ran = subprocess.run([sys.argv[1], name, str(steps), precision], check=True, capture_output=True, text=True)
+                ran = subprocess.run([args.bench_train, "--backend", args.backend, name, str(steps), precision], check=True,
+                                     stdout=subprocess.PIPE, text=True)
                 one = json.loads(ran.stdout)
                 if precision not in ours or one["seconds"] < ours[precision]["seconds"]:
                     ours[precision] = one
@@ -104,8 +136,9 @@ def tell(name, precision, ours, theirs):
     mine = f"{ours['seconds'] * 1e3:.2f} ms, {ours['gflops']:.1f} GFLOP/s, {share:.2f} of a product's {peak:.0f}"
     other = f"PyTorch {torch.__version__} in fp32 {theirs * 1e3:.2f} ms: ours is {theirs / ours['seconds']:.2f} times as fast"
     print(f"{name} {precision}: {mine} ({ours['backend']}); {other}", file=sys.stderr, flush=True)
-    figures = {"net": name, **ours, "share_of_product": round(share, 3), "torch": torch.__version__, "blas": blas(),
-               "torch_seconds": theirs}
+    own, core = tier()
+    figures = {"net": name, **ours, "share_of_product": round(share, 3), "torch": torch.__version__, "torch_tier": own,
+               "blas": os.path.basename(blas()), "blas_core": core, "torch_seconds": theirs}
     print(json.dumps({**figures, "times_torch": round(theirs / ours["seconds"], 3)}), flush=True)
 
 
