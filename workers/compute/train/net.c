@@ -9,8 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-enum { ARENA_BYTES = 256 << 20 };
+enum { ARENA_BYTES = 256 << 20, LARGE_FROM = 1 << 20 };       /* the latter: smaller regions lie among others */
 
 const char *net_name(struct net *n, const char *fmt, ...)
 {
@@ -121,6 +123,21 @@ static void add_learning(struct net *n)
     add_update(n, n->decayed, g->param_count, 0);
 }
 
+/* A training goes over all of its memory in every step, over gradients of weights by columns, where each number is on another
+ * page: large ones from the first touch on. Whole pages around each region, so that neighbours share a large one; refused, it is
+ * as before. */
+static void ask_large_pages(struct net *n)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    for (int i = 0; i < REGION_COUNT && (n->be->properties & BE_HOST_MEMORY) && !n->spec.is_serving; i++) {
+        const struct buffer *b = run_region(n->run, (enum region)i);
+        if (!b || b->size_bytes < LARGE_FROM)
+            continue;
+        uintptr_t from = (uintptr_t)b->ptr / page * page, end = ((uintptr_t)b->ptr + b->size_bytes + page - 1) / page * page;
+        (void)madvise((void *)from, end - from, MADV_HUGEPAGE);
+    }
+}
+
 static enum errc make(struct net *n, struct err *e)
 {
     const struct net_spec *s = &n->spec;
@@ -139,6 +156,7 @@ static enum errc make(struct net *n, struct err *e)
     const struct plan_options o = { s->max_rows, s->max_bytes };
     TRY(plan_new(n->g, n->be, n->ctx, &o, &n->plan, e));
     TRY(run_new(n->plan, n->ctx, &n->run, e));
+    ask_large_pages(n);
     if (s->launches_each)
         run_launch_each(n->run);
     return net_tensor_ranks(n) > 1 ? run_ranks_begin(n->run, s->over, e) : ERR_OK;

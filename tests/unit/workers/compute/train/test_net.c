@@ -8,8 +8,10 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "workers/compute/rng.h"
 #include "workers/compute/train/family.h"
@@ -295,10 +297,48 @@ static void test_bf16_is_refused_by_name(void **st)
     }
 }
 
+/* Whether the mapping around p is marked for large pages ("hg"), as the kernel tells. */
+static bool is_marked(const void *p)
+{
+    char line[512];
+    bool is_here = false, found = false;
+    size_t from, end;
+    FILE *f = fopen("/proc/self/smaps", "re");
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f)) {
+        if (sscanf(line, "%zx-%zx ", &from, &end) == 2)
+            is_here = (size_t)(uintptr_t)p >= from && (size_t)(uintptr_t)p < end;
+        else if (is_here && !strncmp(line, "VmFlags:", 8))
+            found = strstr(line, " hg") != NULL;
+    }
+    fclose(f);
+    return found;
+}
+
+/* A training asks for large pages where the kernel has them; a served model does not. */
+static void test_large_pages(void **st)
+{
+    (void)st;
+    const struct train_job job = { .family = TRAIN_MLP, .hidden = { (int64_t[]){ 1024 }, 1 } };
+    for (int serves = 0; serves < 2; serves++) {
+        struct net_spec spec = { .type = ELEM_F32, .job = &job, .shape = { 512, 3, NET_CLASSES }, .max_rows = ROWS,
+                                 .has_update = !serves, .is_serving = serves };
+        struct err e = { 0 };
+        struct backend_ctx *c;
+        struct net *n;
+        assert_int_equal(backend_ref.open(&backend_ref, NULL, &c, &e), ERR_OK);
+        assert_int_equal(net_new(&backend_ref, c, &spec, &n, &e), ERR_OK);
+        bool has_large = !access("/sys/kernel/mm/transparent_hugepage/enabled", R_OK);
+        assert_int_equal(is_marked((char *)run_region(n->run, REGION_PARAMS)->ptr + (1 << 20)), has_large && !serves);
+        net_free(n);
+        backend_ref.close(c);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_mlp), cmocka_unit_test(test_cnn), cmocka_unit_test(test_gpt),
-                                        cmocka_unit_test(test_recompute),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_large_pages), cmocka_unit_test(test_mlp),
+                                        cmocka_unit_test(test_cnn), cmocka_unit_test(test_gpt), cmocka_unit_test(test_recompute),
                                         cmocka_unit_test(test_bf16), cmocka_unit_test(test_bf16_is_refused_by_name) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
