@@ -100,10 +100,13 @@ def tier():
 
 
 def check_tier():
-    own, core = tier()
-    if args.backend == "avx2" and (own != "AVX2" or core not in ("Haswell", "Zen")):
-        sys.exit(f"cpu.py: PyTorch should be held to AVX2, but its kernels say {own} and OpenBLAS {core}; a BLAS that "
-                 "OPENBLAS_CORETYPE does not reach cannot be compared")
+    if args.backend != "avx2":
+        return
+    (own, core), avx2 = tier(), 7           # dnnl_cpu_isa_avx2
+    isa = ctypes.CDLL("libdnnl.so.2").dnnl_get_effective_cpu_isa()
+    if own != "AVX2" or core not in ("Haswell", "Zen") or isa != avx2:
+        sys.exit(f"cpu.py: PyTorch should be held to AVX2, but its kernels say {own}, OpenBLAS {core} and oneDNN {isa:#x} (7 is "
+                 "AVX2); a BLAS that OPENBLAS_CORETYPE does not reach cannot be compared")
 
 
 def main():
