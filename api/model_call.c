@@ -22,6 +22,8 @@ SCHEMA_EXTERN(infer_version_ref, "Which deployment and version",
     FIELD(infer_version_ref, name, F_PATH, .min = 1, .max = 63, .check = check_slug, .doc = "Name of the deployment"),
     FIELD(infer_version_ref, version, F_PATH, .min = 1, .max = INT64_MAX, .doc = "Version of the model that it serves"));
 
+static const size_t SHORT_BYTES = 64 << 10;
+
 static struct serving *serving_of(struct work *w)
 {
     return ((struct api *)w->app->extra)->serving;
@@ -33,23 +35,44 @@ static enum errc look_up(struct work *w, struct str name, struct deployment_targ
     return rc == ERR_NOT_FOUND ? FAIL(e, NOT_FOUND, "There is no such model") : rc;
 }
 
+static bool is_its_version(const struct call *c, const struct deployment_target *t)
+{
+    return c->route->in != &infer_version_ref_schema || ((const struct infer_version_ref *)c->in)->version == t->model_version;
+}
+
+static struct residency_question question_of(const struct deployment_target *t)
+{
+    return (struct residency_question){ .data_class = data_class_of(t->data_class), .zone = t->zone, .purpose = STR("serving") };
+}
+
+/* Whether memory alone says where, and that it may. */
+static bool knows_target(struct call *c, struct deployment_target *t)
+{
+    struct work *w = &c->work;
+    const struct infer_ref *ref = c->in;
+    if (w->projects.n || !serving_target_find(serving_of(w), w->tenant_id, ref->name, false, w->arena, t)
+        || !is_its_version(c, t))
+        return false;
+    struct residency_question q = question_of(t);
+    return residency_is_sure(w, &q);
+}
+
 /* fresh: ask the database whatever is remembered. */
 static enum errc find_target(struct call *c, bool fresh, struct deployment_target *t, struct err *e)
 {
     struct work *w = &c->work;
     const struct infer_ref *ref = c->in;            /* the name is the first member of both inputs */
     struct serving *s = serving_of(w);
-    bool has_version = c->route->in == &infer_version_ref_schema;
     /* Who acts in some projects only is looked up each time: what is in memory says nothing of projects. */
-    if (fresh || w->projects.n || !serving_target_find(s, w->tenant_id, ref->name, w->arena, t)) {
+    if (fresh || w->projects.n || !serving_target_find(s, w->tenant_id, ref->name, true, w->arena, t)) {
         TRY(look_up(w, ref->name, t, e));
         if (!t->endpoint.len)
             return FAIL(e, UNAVAILABLE, "The model is not ready");
         serving_target_keep(s, w->tenant_id, ref->name, t);
     }
-    if (has_version && ((const struct infer_version_ref *)c->in)->version != t->model_version)
+    if (!is_its_version(c, t))
         return FAIL(e, NOT_FOUND, "The model is served in another version");
-    struct residency_question q = { .data_class = data_class_of(t->data_class), .zone = t->zone, .purpose = STR("serving") };
+    struct residency_question q = question_of(t);
     return residency_check(w, RACT_SERVE, &q, false, NULL, e);
 }
 
@@ -78,6 +101,13 @@ static bool on_data(void *ctx, const char *p, size_t n)
     return http_stream_write(c->exchange, p, n);
 }
 
+/* Counting it must not have to write counts down. */
+static bool is_passed_on_here(const struct call *c, const struct model_call *q)
+{
+    return q->is_short && q->rc == ERR_OK && q->result.status == 200 && q->result.body.len <= SHORT_BYTES
+           && serving_has_room(((const struct api *)c->work.app->extra)->serving);
+}
+
 static void answered(void *ctx, enum errc rc, const struct http_result *r, const struct err *e)
 {
     struct call *c = ctx;
@@ -88,7 +118,10 @@ static void answered(void *ctx, enum errc rc, const struct http_result *r, const
         q->result = *r;
     else
         q->err = *e;
-    call_again(c);
+    if (is_passed_on_here(c, q))
+        call_here(c);
+    else
+        call_again(c);
 }
 
 /* From ERR_OK on the call is another thread's: it may be answered already, and q and c gone. */
@@ -132,17 +165,38 @@ static enum errc read_json_length(struct call *c, struct model_call *q, struct e
     return ERR_OK;
 }
 
+static enum errc begin(struct call *c, const struct model_call *how, struct model_call **ret, struct err *e)
+{
+    struct model_call *q = *ret = c->own = ARENA_NEW(c->work.arena, struct model_call);
+    *q = *how;
+    q->caller = str_hash(str_n((const char *)c->principal->user_id.b, sizeof c->principal->user_id.b));
+    q->headers[0] = arena_printf(c->work.arena, INFER_CALLER ": %016lx", (unsigned long)q->caller);
+    TRY(read_json_length(c, q, e));
+    q->trace_at = q->headers[1] ? 2 : 1;
+    return ERR_OK;
+}
+
+bool model_call_ask_now(struct call *c, const struct model_call *how)
+{
+    struct deployment_target t;
+    struct model_call *q;
+    struct err e;
+    if (!knows_target(c, &t))
+        return false;
+    enum errc rc = begin(c, how, &q, &e);
+    q->t = t;
+    if (rc == ERR_OK && send_question(c, q, &e) == ERR_OK)
+        return true;
+    c->own = NULL;          /* it is asked again, and refused with a reason */
+    return false;
+}
+
 enum errc model_call_ask(struct call *c, const struct model_call *how, bool *ret_waits, struct err *e)
 {
     struct model_call *q = c->own;
     *ret_waits = false;
     if (!q) {
-        q = c->own = ARENA_NEW(c->work.arena, struct model_call);
-        *q = *how;
-        q->caller = str_hash(str_n((const char *)c->principal->user_id.b, sizeof c->principal->user_id.b));
-        q->headers[0] = arena_printf(c->work.arena, INFER_CALLER ": %016lx", (unsigned long)q->caller);
-        TRY(read_json_length(c, q, e));
-        q->trace_at = q->headers[1] ? 2 : 1;
+        TRY(begin(c, how, &q, e));
         TRY(find_target(c, false, &q->t, e));
     } else if (q->rc == ERR_UNAVAILABLE && q->tries == 1 && !q->has_begun && !http_exchange_gone(c->exchange)) {
         TRY(find_again(c, q, e));

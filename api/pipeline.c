@@ -74,6 +74,17 @@ void call_again(struct call *c)
         flight_run(f);
 }
 
+/* A tenant pays for its calls on whatever thread they are. */
+void call_here(struct call *c)
+{
+    struct flight *f = flight_of(&c->work);
+    struct pipeline *p = f->pipeline;
+    struct uuid tenant = c->work.tenant_id;
+    int64_t began_us = clock_mono_us(&clock_system);
+    flight_run(f);
+    lane_charge(p, tenant, clock_mono_us(&clock_system) - began_us);
+}
+
 static struct str request_id_of(struct call *c)
 {
     struct str given = http_header_get(c->request, "X-Request-Id");
@@ -101,6 +112,33 @@ static struct flight *flight_new(struct pipeline *p, struct http_exchange *x)
     c->work.request_id = request_id_of(c);
     flight_trace_begin(f);
     return f;
+}
+
+/* With a principal that is sure to be allowed nothing in front of the handler can block: only writing down a denial does. */
+static bool is_sure(const struct flight *f)
+{
+    const struct call *c = &f->call;
+    return c->principal && (c->route->combine || c->route->quick)
+           && (c->principal->bindings.n ? c->principal->always : c->principal->permissions) & PERM_BIT(c->route->perm)
+           && flight_has_person(f);
+}
+
+/* Without waiting for a thread. */
+static void go_on_here(struct flight *f)
+{
+    struct pipeline *p = f->pipeline;
+    struct err e = { 0 };
+    struct uuid tenant = f->call.principal->tenant_id;
+    int64_t began_us = clock_mono_us(&clock_system);
+    if (run_front(f, &e) != ERR_OK) {
+        flight_fail(f, &e);
+    } else if (f->call.route->combine) {
+        combiner_submit(p->combiners[f->match - p->router.rows], f);
+    } else {
+        if (!f->call.route->quick(&f->call))
+            flight_submit(f);
+        lane_charge(p, tenant, clock_mono_us(&clock_system) - began_us);
+    }
 }
 
 void pipeline_request(void *ctx, struct http_exchange *x)
@@ -131,13 +169,8 @@ void pipeline_request(void *ctx, struct http_exchange *x)
         flight_fail(f, &e);
         return;
     }
-    /* With a principal that is sure to be allowed nothing in front of the handler can block: only writing down a denial does. */
-    if (c->principal && c->route->combine && (c->principal->bindings.n ? c->principal->always : c->principal->permissions) & PERM_BIT(c->route->perm) &&
-        flight_has_person(f)) {
-        if (run_front(f, &e) != ERR_OK)
-            flight_fail(f, &e);
-        else
-            combiner_submit(l->pipeline->combiners[f->match - l->pipeline->router.rows], f);
+    if (is_sure(f)) {
+        go_on_here(f);
         return;
     }
     flight_submit(f);

@@ -78,6 +78,8 @@ void call_background(struct work *w, enum lane lane, void (*act)(struct work *w,
  * and once for each such wait, has it run again on a handler thread; what it knows it keeps in c->own. Nobody touches the call in
  * between. */
 void call_again(struct call *c);
+/* The same on this thread, which the handler's run must not hold up: it has all that it needs and asks nobody. */
+void call_here(struct call *c);
 /* Log rotation: the access log's file is opened anew. */
 void pipeline_reopen_log(struct pipeline *p);
 void pipeline_wake(struct pipeline *p, struct uuid wake_id);    /* nil: all */

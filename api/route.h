@@ -40,6 +40,9 @@ typedef void (*route_combine)(struct work *w, struct call **calls, size_t n);
  * thread. Either it returns an error, and the pipeline answers with a problem, or it has taken over the exchange and returns OK. It may
  * do so to wait without a thread (call_again in api/pipeline.h). */
 typedef enum errc (*route_raw)(struct call *c, struct err *e);
+/* Before raw, on the connection's own thread, for a caller who is known and sure to be allowed. True: it has taken over the call,
+ * as raw does when it waits, and c may be gone. False: nothing was done, and raw runs on a pool thread. It never blocks. */
+typedef bool (*route_quick)(struct call *c);
 
 enum route_flag {
     R_IDEMPOTENT = 1 << 0,  /* needs Idempotency-Key; the answer is kept 24 h and replayed */
@@ -75,6 +78,7 @@ struct route {
     route_handler handler;
     route_combine combine;
     route_raw raw;
+    route_quick quick;              /* with raw; NULL: none */
     const struct schema *in;        /* NULL: no input */
     const struct schema *body;      /* R_UPLOAD of JSON that the handler reads by itself: its form, for the documents */
     int status;                     /* of success */

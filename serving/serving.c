@@ -6,6 +6,7 @@
  * long as they have calls under way, which are few. */
 #include "serving/serving_int.h"
 #include "core/base/assert.h"
+#include "core/http/server.h"
 #include "core/table/config.h"
 #include "core/table/metrics.h"
 #include "core/wire/lease_host.h"
@@ -21,6 +22,7 @@ struct target_line {
     char name[NAME_TEXT], endpoint[ENDPOINT_TEXT], zone[NAME_TEXT], data_class[NAME_TEXT];
     struct uuid deployment_id, attempt_id;
     int64_t model_version, until_us;            /* until 0: empty */
+    int64_t look_us;                            /* then somebody looks it up anew */
 };
 
 struct endpoint_line {
@@ -67,7 +69,8 @@ struct serving *serving_new(const struct app *app)
     pthread_mutex_init(&s->lock, NULL);
     s->connect_ms = CONNECT_MS;
     s->mux = http_mux_new(&(struct http_mux_options){ .name = "models", .calls_max = SERVING_CALLS_MAX, .bytes_max = REPLY_BYTES_MAX,
-                                                      .idle_max = SERVING_IDLE_MAX });
+                                                      .idle_max = SERVING_IDLE_MAX, .before_done = http_answers_hold,
+                                                      .after_done = http_answers_release });
     s->counts = inference_counts_new(app);
     return s;
 }
@@ -111,6 +114,11 @@ void serving_note(struct serving *s, const struct serving_caller *who, struct st
     inference_counts_add(s->counts, who, zone, ok);
 }
 
+bool serving_has_room(struct serving *s)
+{
+    return inference_counts_have_room(s->counts);
+}
+
 void serving_flush(struct serving *s)
 {
     inference_counts_flush(s->counts);
@@ -138,11 +146,17 @@ static bool line_is(const struct target_line *t, struct uuid tenant, struct str 
     return t->until_us && uuid_eq(t->tenant, tenant) && str_eq_c(name, t->name);
 }
 
-bool serving_target_find(struct serving *s, struct uuid tenant, struct str name, struct arena *a, struct deployment_target *ret)
+bool serving_target_find(struct serving *s, struct uuid tenant, struct str name, bool may_look, struct arena *a,
+                         struct deployment_target *ret)
 {
+    int64_t now_us = clock_mono_us(s->app->clock);
     pthread_mutex_lock(&s->lock);
-    const struct target_line *t = line_of(s, tenant, name);
-    bool found = line_is(t, tenant, name) && clock_mono_us(s->app->clock) < t->until_us;
+    struct target_line *t = line_of(s, tenant, name);
+    bool found = line_is(t, tenant, name) && now_us < t->until_us;
+    if (found && now_us >= t->look_us) {
+        t->look_us = may_look ? t->until_us : t->look_us;
+        found = false;
+    }
     if (found)
         *ret = (struct deployment_target){ t->deployment_id, t->attempt_id, str_dup(a, str_c(t->endpoint)),
                                            str_dup(a, str_c(t->zone)),
@@ -166,6 +180,7 @@ void serving_target_keep(struct serving *s, struct uuid tenant, struct str name,
     put_text(t->zone, d->zone);
     put_text(t->data_class, d->data_class);
     t->until_us = clock_mono_us(s->app->clock) + SERVING_TARGET_MS * 1000;
+    t->look_us = t->until_us - SERVING_REFRESH_MS * 1000;
     pthread_mutex_unlock(&s->lock);
 }
 

@@ -10,6 +10,7 @@
  * places none is given to a caller who has SERVING_CALLER_MAX already, so that one who floods does not shut the door on the rest.
  * With the default settings a tenant meets api.open_calls_per_tenant (256 calls of all kinds) before SERVING_TENANT_MAX.
  * Targets are remembered for SERVING_TARGET_MS (never that a name is absent), so the hot path runs no SQL; a failed call forgets them.
+ * One that is called is looked up anew before its time is over, by one caller, so that the others need not wait for it.
  * serving_note counts requests per deployment and principal; every 60 s, and when serving is freed, each count becomes one INFERENCE
  * audit event in the tenant's log. A process that is killed loses the counts of its last minute, and nothing else.
  * Calling order: serving_new -> (serving_target_find | serving_target_keep, serving_ask, serving_note)* from any thread -> serving_stop, after
@@ -24,7 +25,7 @@
 #include "tenants/access/actor.h"
 
 enum { SERVING_IDLE_MAX = 512, SERVING_CALLS_MAX = 1024, SERVING_TENANT_MAX = 512, SERVING_BUSY_MAX = 256, SERVING_CALLER_MAX = 64,
-       SERVING_TARGET_MS = 1000, SERVING_TIMEOUT_MS = 30000, SERVING_TEXT_MS = 600000 };
+       SERVING_TARGET_MS = 1000, SERVING_REFRESH_MS = 250, SERVING_TIMEOUT_MS = 30000, SERVING_TEXT_MS = 600000 };
 
 struct serving;
 struct serving *serving_new(const struct app *app);
@@ -32,7 +33,10 @@ struct serving *serving_new(const struct app *app);
 void serving_trust(struct serving *s, struct str ca_pem);
 void serving_free(struct serving *s);               /* writes the last counts; NULL is fine */
 
-bool serving_target_find(struct serving *s, struct uuid tenant, struct str name, struct arena *a, struct deployment_target *ret);
+/* may_look: who is told false looks into the database. In the last SERVING_REFRESH_MS of a target one such caller is told so,
+ * and until then all who may not look. */
+bool serving_target_find(struct serving *s, struct uuid tenant, struct str name, bool may_look, struct arena *a,
+                         struct deployment_target *ret);
 void serving_target_keep(struct serving *s, struct uuid tenant, struct str name, const struct deployment_target *t);
 void serving_target_forget(struct serving *s, struct uuid tenant, struct str name);
 
@@ -61,5 +65,7 @@ void serving_set_connect(struct serving *s, int ms);
 /* Compared as bytes: no padding. */
 struct serving_caller { struct uuid tenant_id, deployment_id; struct actor by; };
 void serving_note(struct serving *s, const struct serving_caller *who, struct str zone, bool ok);
+/* Whether serving_note is sure to write nothing into the database by itself. */
+bool serving_has_room(struct serving *s);
 /* Writes all counts now; what could not be written is kept for the next time. */
 void serving_flush(struct serving *s);

@@ -14,7 +14,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { LINES = 4096, LINES_FULL = LINES * 3 / 4, PERIOD_S = 60, ZONE_TEXT = 64 };
+enum { LINES = 4096, LINES_FULL = LINES * 3 / 4, LINES_ROOM = LINES_FULL / 2, PERIOD_S = 60, ZONE_TEXT = 64 };
 
 struct count_line {
     struct serving_caller who;
@@ -103,6 +103,14 @@ void inference_counts_flush(struct inference_counts *c)
     }
     free(lines);
     pthread_mutex_unlock(&c->flushing);
+}
+
+bool inference_counts_have_room(struct inference_counts *c)
+{
+    pthread_mutex_lock(&c->lock);
+    bool has_room = c->used < LINES_ROOM;
+    pthread_mutex_unlock(&c->lock);
+    return has_room;
 }
 
 void inference_counts_add(struct inference_counts *c, const struct serving_caller *who, struct str zone, bool ok)

@@ -43,10 +43,22 @@ static enum errc ready(struct work *w, const void *in, void *out, struct err *e)
     return ERR_OK;
 }
 
+static struct model_call inference_of(const struct call *c)
+{
+    return (struct model_call){ .method = "POST", .path = "/infer", .body = c->body, .is_short = true };
+}
+
+static bool infer_now(struct call *c)
+{
+    const struct model_call how = inference_of(c);
+    return model_call_ask_now(c, &how);
+}
+
 static enum errc infer(struct call *c, struct err *e)
 {
     bool waits;
-    enum errc rc = model_call_ask(c, &(struct model_call){ .method = "POST", .path = "/infer", .body = c->body }, &waits, e);
+    const struct model_call how = inference_of(c);
+    enum errc rc = model_call_ask(c, &how, &waits, e);
     if (waits)
         return ERR_OK;
     const struct model_call *q = c->own;
@@ -112,13 +124,13 @@ static const struct route rows[] = {
       .raw = model_ready, .in = &infer_version_ref_schema, .status = 200, .out = &oip_model_ready_schema, .flags = R_OIP,
       .doc = "A served model answers, and is that version" },
     { .method = HTTP_POST, .path = "/v2/models/{name}/infer", .lane = LANE_CALLS,
-      .op = "oip_infer", .perm = PERM_INFER, .raw = infer, .in = &infer_ref_schema,
+      .op = "oip_infer", .perm = PERM_INFER, .raw = infer, .quick = infer_now, .in = &infer_ref_schema,
       .body = &infer_ask_schema, .status = 200, .out = &infer_reply_schema, .content_type = "application/json",
           .flags = R_UPLOAD | R_OIP,
       .rate = RL_NONE, .audit = AUDIT_INFERENCE,
           .doc = "Inference. Audited as one summary per deployment, principal and minute" },
     { .method = HTTP_POST, .path = "/v2/models/{name}/versions/{version}/infer", .lane = LANE_CALLS,
-      .op = "oip_infer_version", .perm = PERM_INFER, .raw = infer,
+      .op = "oip_infer_version", .perm = PERM_INFER, .raw = infer, .quick = infer_now,
       .in = &infer_version_ref_schema, .body = &infer_ask_schema, .status = 200, .out = &infer_reply_schema,
       .content_type = "application/json", .flags = R_UPLOAD | R_OIP, .rate = RL_NONE, .audit = AUDIT_INFERENCE,
           .doc = "Inference, if the deployment serves that version" },

@@ -54,6 +54,7 @@ enum errc http_mux_start(struct http_mux *m, const struct http_mux_call *o, stru
     c->o = *o;
     pthread_mutex_lock(&m->lock);
     bool is_stopping = m->stopping, is_full = m->count >= m->o.calls_max;
+    bool is_awake = m->fresh != NULL;       /* who put the first one there wakes it */
     if (!is_stopping && !is_full) {
         http_target_ref(o->to);
         m->count++;
@@ -65,7 +66,8 @@ enum errc http_mux_start(struct http_mux *m, const struct http_mux_call *o, stru
         return FAIL(e, UNAVAILABLE, "Falaj is stopping");
     if (is_full)
         return FAIL(e, UNAVAILABLE, "%zu calls are under way, which is as many as there may be; try again", m->o.calls_max);
-    wake(m);
+    if (!is_awake)
+        wake(m);
     return ERR_OK;
 }
 

@@ -21,6 +21,7 @@ struct http_mux_options {
     const char *name;               /* of the thread, 15 bytes */
     size_t calls_max, bytes_max;
     int idle_max;                   /* connections kept without a call */
+    void (*before_done)(void), (*after_done)(void);     /* around the calls of done() of one turn, on its thread; NULL: nothing */
     int idle_ms;                    /* all of them are closed when so long no call was under way; 0: 30000 */
 };
 

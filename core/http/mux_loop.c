@@ -123,12 +123,16 @@ static bool take_fresh(struct http_mux *m)
 static void take_ended(struct http_mux *m)
 {
     int left;
+    if (m->o.before_done)
+        m->o.before_done();
     for (CURLMsg *msg; (msg = curl_multi_info_read(m->multi, &left)) != NULL;) {
         struct mux_call *c = NULL;
         CURLcode code = msg->data.result;
         curl_easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, (char **)&c);
         finish(m, c, code, NULL);
     }
+    if (m->o.after_done)
+        m->o.after_done();
 }
 
 static void end_unwanted(struct http_mux *m, int64_t now_us)

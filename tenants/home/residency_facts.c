@@ -176,8 +176,9 @@ enum errc residency_facts_read(struct work *w, const struct residency_facts **re
     return ERR_OK;
 }
 
-/* What is remembered and may be used now; *ret_stale: the caller has to look whether it still holds. */
-static struct kept *find(struct residency_cache *c, struct uuid tenant, int64_t now_us, bool *ret_stale)
+/* What is remembered and may be used now; *ret_stale: the caller has to look whether it still holds. NULL too where one who may
+ * not look would have to. */
+static struct kept *find(struct residency_cache *c, struct uuid tenant, int64_t now_us, bool may_look, bool *ret_stale)
 {
     pthread_mutex_lock(&c->lock);
     struct kept *k = *line_of(c, tenant);
@@ -187,7 +188,11 @@ static struct kept *find(struct residency_cache *c, struct uuid tenant, int64_t 
     if (k) {
         bool is_old = now_us - k->checked_us >= RESIDENCY_FRESH_US || now_us - k->read_us >= RESIDENCY_KEPT_US;
         *ret_stale = is_old && !k->is_refreshing;
-        k->is_refreshing |= is_old;
+        if (*ret_stale && !may_look)
+            k = NULL;
+    }
+    if (k) {
+        k->is_refreshing |= *ret_stale;
         atomic_fetch_add_explicit(&k->refs, 1, memory_order_relaxed);
     }
     pthread_mutex_unlock(&c->lock);
@@ -258,7 +263,7 @@ enum errc residency_facts_of(struct work *w, const struct residency_facts **ret,
     bool is_stale = true;
     if (!c && w->tx)
         return residency_facts_read(w, ret, e);
-    struct kept *k = c ? find(c, w->tenant_id, now_us, &is_stale) : NULL, *fresh = NULL;
+    struct kept *k = c ? find(c, w->tenant_id, now_us, true, &is_stale) : NULL, *fresh = NULL;
     if (is_stale) {
         enum errc rc = refresh(w, k, now_us, &fresh, e);
         if (k)
@@ -277,6 +282,19 @@ enum errc residency_facts_of(struct work *w, const struct residency_facts **ret,
     arena_defer(w->arena, kept_unref, k);
     *ret = &k->facts;
     return ERR_OK;
+}
+
+bool residency_is_sure(struct work *w, struct residency_question *q)
+{
+    struct residency_cache *c = w->app->residency;
+    bool is_stale;
+    struct kept *k = c ? find(c, w->tenant_id, clock_mono_us(w->app->clock), false, &is_stale) : NULL;
+    if (!k)
+        return false;
+    q->now_us = w->now_us;
+    bool is_allowed = residency_allows(&k->facts, q).allowed;
+    kept_unref(k);
+    return is_allowed;
 }
 
 int data_class_of(struct str name)

@@ -56,6 +56,8 @@ enum errc residency_places_read(struct work *w, const struct uuid *tenants, size
 /* Judges; a refusal is RESIDENCY. act: for the words. ret may be NULL. fresh: facts read in w->tx. */
 enum errc residency_check(struct work *w, enum residency_act act, struct residency_question *q, bool fresh, struct residency_verdict *ret,
                           struct err *e) MUST_CHECK;
+/* Whether what is in memory says that it may, for who must not wait for the database. False: it may not, or a look is due. */
+bool residency_is_sure(struct work *w, struct residency_question *q) MUST_CHECK;
 /* The refusal of a verdict as an error, with field (NULL: none). */
 enum errc residency_refusal(enum residency_act act, const struct residency_question *q, const struct residency_verdict *v, const char *field,
                             struct err *e);

@@ -4,8 +4,9 @@
  * The agent opened the listener; nobody is told of it before READY, so what connects early waits. The key is made here, for this
  * lease, and dies with this process: the agent carries the request for its certificate to falaj-api and brings the certificate,
  * and the renewed ones, which new connections see. The machine's own key is not here (docs/adr/0034).
- * A request is read on the loop thread, computed by the batcher, answered from there. SIGTERM: what is open is served, then the
- * end. */
+ * A request is read on the loop thread and computed by the batcher, answered from there; one that costs less than waking
+ * another thread and being woken by it (OWN_US) the loop thread computes and answers itself. SIGTERM: what is open is served,
+ * then the end. */
 #include "workers/lease/type_serve_int.h"
 
 #include <poll.h>
@@ -24,7 +25,8 @@
 #include "workers/lease/plain.h"
 #include "workers/lease/work_type.h"
 
-enum { DRAIN_MS = 8000, POLL_MS = 50, ENGINE_MS = 25000 };      /* the last: less than SERVING_TIMEOUT_MS of falaj-api */
+/* ENGINE_MS: less than SERVING_TIMEOUT_MS of falaj-api. */
+enum { DRAIN_MS = 8000, POLL_MS = 50, ENGINE_MS = 25000, OWN_US = 40, OWN_WARM_US = 20000 };
 static const size_t INFO_MAX = (size_t)4 << 20, BODY_MAX = (size_t)32 << 20, REQUEST_ARENA = (size_t)256 << 20;
 static const size_t HEADER_ARENA = (size_t)1 << 30;
 
@@ -112,24 +114,6 @@ static void on_reject(void *ctx, struct http_exchange *x, enum errc code, const 
     serve_fail(x, err_row(code)->http, why);
 }
 
-/* One row of zeros through the model: its pages are in memory and its threads have run before anybody is told that it answers. */
-static enum errc warm_up(struct job_serve *s, struct err *e)
-{
-    const struct model_sig *sig = &infer_model_info(s->model)->sig;
-    struct infer_request r = { .rows = 1 };
-    size_t total = 0, at = 0;
-    for (size_t i = 0; i < sig->input_count + sig->output_count; i++)
-        total += sig_count(i < sig->input_count ? &sig->inputs[i] : &sig->outputs[i - sig->input_count], 1);
-    float *room = arena_try(s->child->arena, total * sizeof *room);
-    if (!room)
-        return FAIL(e, LIMIT, "no memory for the %zu numbers of one row", total);
-    for (size_t i = 0; i < sig->input_count; at += sig_count(&sig->inputs[i++], 1))
-        r.io.in[i] = room + at;
-    for (size_t i = 0; i < sig->output_count; at += sig_count(&sig->outputs[i++], 1))
-        r.io.out[i] = room + at;
-    return batcher_infer(s->batcher, &r, e);
-}
-
 static size_t queue_of(const struct serve_knobs *k)
 {
     return (size_t)(k->max_queue_size ? k->max_queue_size : SERVE_QUEUE);
@@ -142,7 +126,7 @@ static enum errc start_batcher(struct job_serve *s, const struct serve_knobs *k,
                                        .timeout_us = k->default_timeout_microseconds,
                                        .engine_us = (int64_t)ENGINE_MS * 1000 };
     TRY(batcher_new(s->model, &o, &s->batcher, e));
-    return warm_up(s, e);
+    return batcher_warm(s->batcher, e);
 }
 
 /* weight_bits: at most so many. */
@@ -215,6 +199,19 @@ static void log_start(const struct job_serve *s, size_t bytes, struct span began
     child_log(s->child, "info: first answer after %s; decrypting and hashing %zu bytes took %s of it", all, bytes, open);
 }
 
+/* warm_us: of the first answer; a model that needed long for it is not worth a second look. */
+static enum errc choose_own(struct job_serve *s, int64_t warm_us, struct err *e)
+{
+    size_t rows = 0;
+    if (warm_us > OWN_WARM_US)
+        return ERR_OK;
+    TRY(batcher_own(s->batcher, OWN_US, &rows, e));
+    if (rows)
+        child_log(s->child, "info: a request of up to %zu rows takes at most %d us, so it is computed where it is read", rows,
+                  (int)OWN_US);
+    return ERR_OK;
+}
+
 static enum errc load(struct job_serve *s, const struct serve_knobs *k, struct err *e)
 {
     struct child *c = s->child;
@@ -229,10 +226,11 @@ static enum errc load(struct job_serve *s, const struct serve_knobs *k, struct e
         rc = open_model(s, k, &file, e);
     plain_close(&file);
     TRY(rc);
+    const struct span loaded = span_now();
     if (!s->text)
         TRY(start_batcher(s, k, e));
     log_start(s, bytes, began, opened);
-    return ERR_OK;
+    return s->text ? ERR_OK : choose_own(s, span_now().us - loaded.us, e);
 }
 
 static void unload(struct job_serve *s)
@@ -259,9 +257,10 @@ static void log_counts(struct job_serve *s)
     struct batcher_stats stats;
     batcher_get_stats(s->batcher, &stats);
     child_log(s->child, "info: answered %lu requests of %lu rows in %lu batches, of at most %lu requests; %lu gave way, "
-              "%lu came too late",
+              "%lu came too late; %lu were computed where they were read",
               (unsigned long)stats.requests, (unsigned long)stats.rows, (unsigned long)stats.batches,
-              (unsigned long)stats.batched_requests_max, (unsigned long)stats.gave_way, (unsigned long)stats.late);
+              (unsigned long)stats.batched_requests_max, (unsigned long)stats.gave_way, (unsigned long)stats.late,
+              (unsigned long)stats.own);
 }
 
 /* Every POLL_MS: a caller's numbers may keep an engine busy. */

@@ -118,6 +118,30 @@ static enum errc paced(struct call *c, struct err *err)
     return FAIL(err, CONFLICT, "its reader woke up");
 }
 
+static _Atomic int quick_runs;
+static _Atomic bool quick_takes;
+static _Atomic pthread_t quick_by, raw_by;
+
+static bool quick(struct call *c)
+{
+    quick_runs++;
+    quick_by = pthread_self();
+    if (quick_takes)
+        call_here(c);
+    return quick_takes;
+}
+
+static enum errc quick_raw(struct call *c, struct err *err)
+{
+    (void)err;
+    runs++;
+    raw_by = pthread_self();
+    principal_unref(c->principal);
+    c->principal = NULL;
+    http_reply(c->exchange, &(struct http_response){ .status = 204 });
+    return ERR_OK;
+}
+
 static void combine(struct work *w, struct call **calls, size_t n)
 {
     (void)w;
@@ -161,6 +185,8 @@ static const struct route rows[] = {
       .status = 204, .ends = &old_end, .doc = "Ends soon" },
     { .method = HTTP_GET, .path = "/v1/paced", .lane = LANE_PACED,
       .op = "paced", .perm = PERM_JOB_READ, .raw = paced, .status = 200, .doc = "Slowly" },
+    { .method = HTTP_GET, .path = "/v1/quick", .lane = LANE_CALLS, .op = "quick", .perm = PERM_JOB_SUBMIT, .raw = quick_raw,
+      .quick = quick, .status = 204, .rate = RL_NONE, .doc = "Without a handler's thread" },
     { .method = HTTP_GET, .path = "/v1/platform", .lane = LANE_CALLS,
       .op = "platform", .perm = PERM_TENANT_CREATE, .handler = nothing, .status = 204, .doc = "Not for all" },
     { .method = HTTP_GET, .path = "/v1/open", .lane = LANE_CALLS,

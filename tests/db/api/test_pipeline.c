@@ -40,6 +40,29 @@ static void combined_calls_keep_their_verdicts(void **state)
     assert_true(batch_most >= 2);
 }
 
+/* Until the caller is in memory, for a few seconds, and is asked for where the connections are. */
+static void quickly(bool takes)
+{
+    quick_takes = takes;
+    quick_runs = 0;
+    while (!quick_runs)
+        expect("GET", "/v1/quick", token, NULL, NULL, 204, NULL);
+}
+
+static void who_is_known_need_not_wait_for_a_handler(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        expect("GET", "/v1/quick", viewer_token, NULL, NULL, 403, "forbidden");
+    expect("GET", "/v1/quick", NULL, NULL, NULL, 401, "unauthenticated");
+    assert_int_equal(quick_runs, 0);
+    quickly(false);
+    assert_true(runs > 0 && !pthread_equal(raw_by, quick_by));
+    runs = 0;
+    quickly(true);
+    assert_true(runs > 0 && pthread_equal(raw_by, quick_by));
+}
+
 static void a_denial_is_written_down(void **state)
 {
     (void)state;
@@ -236,7 +259,8 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup(f, fresh)
     const struct CMUnitTest tests[] = {
-        T(refusals_are_problems), T(a_denial_is_written_down), T(combined_calls_keep_their_verdicts),
+        T(refusals_are_problems), T(who_is_known_need_not_wait_for_a_handler), T(a_denial_is_written_down),
+        T(combined_calls_keep_their_verdicts),
         T(who_is_not_known_has_a_rate), T(one_principal_has_a_rate_of_its_own),
         T(without_redis_a_process_grants_its_part), T(slow_readers_hold_no_handler),
         T(what_ends_says_so_in_every_answer), T(bodies_have_an_owner),

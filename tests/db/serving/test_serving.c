@@ -34,23 +34,39 @@ static void expect(const char *what, int want)
     pg_harness_exec(pg, DB, sql);
 }
 
+static int64_t mono_us = 1000000;
+
+static int64_t by_hand(void *ctx)
+{
+    (void)ctx;
+    return mono_us;
+}
+
 static void test_targets(void **state)
 {
     (void)state;
+    const struct clock turned = { clock_system.wall_us, by_hand, NULL };
+    app.clock = &turned;
     struct deployment_target t = { { { 1 } }, { { 2 } }, STR("127.0.0.1:4000"), STR("ae-dxb-1"), STR("internal"), 3 }, got;
     struct uuid a = people[0]->tenant_id, b = people[1]->tenant_id;
-    assert_false(serving_target_find(s, a, STR("m"), arena, &got));
+    assert_false(serving_target_find(s, a, STR("m"), true, arena, &got));
     serving_target_keep(s, a, STR("m"), &t);
-    assert_true(serving_target_find(s, a, STR("m"), arena, &got));
+    assert_true(serving_target_find(s, a, STR("m"), true, arena, &got));
     assert_true(str_eq_c(got.endpoint, "127.0.0.1:4000"));
     assert_int_equal(got.model_version, 3);
     assert_true(uuid_eq(got.attempt_id, t.attempt_id));
-    assert_false(serving_target_find(s, b, STR("m"), arena, &got));
-    usleep(1100 * 1000);
-    assert_false(serving_target_find(s, a, STR("m"), arena, &got));
+    assert_false(serving_target_find(s, b, STR("m"), true, arena, &got));
+    mono_us += (SERVING_TARGET_MS - SERVING_REFRESH_MS) * 1000;
+    assert_false(serving_target_find(s, a, STR("m"), false, arena, &got));      /* who may not look leaves it to another */
+    assert_false(serving_target_find(s, a, STR("m"), true, arena, &got));       /* who does */
+    assert_true(serving_target_find(s, a, STR("m"), true, arena, &got));        /* and for the others it holds meanwhile */
+    assert_true(serving_target_find(s, a, STR("m"), false, arena, &got));
+    mono_us += SERVING_REFRESH_MS * 1000;
+    assert_false(serving_target_find(s, a, STR("m"), true, arena, &got));
     serving_target_keep(s, a, STR("m"), &t);
     serving_target_forget(s, a, STR("m"));
-    assert_false(serving_target_find(s, a, STR("m"), arena, &got));
+    assert_false(serving_target_find(s, a, STR("m"), true, arena, &got));
+    app.clock = &clock_system;
 }
 
 static void test_counts(void **state)

@@ -3,7 +3,7 @@
  *
  * A thread needs a session and a request; threads and inline callers share the sessions, so never more than `threads` compute at
  * once and a burst of inline callers cannot crowd the cores. The lock is held for list work only. */
-#include "workers/compute/infer/batch.h"
+#include "workers/compute/infer/batch_int.h"
 #include "core/base/assert.h"
 #include "core/base/clock.h"
 #include "core/base/mono_cond.h"
@@ -14,42 +14,16 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { QUEUE_ROWS = 65536, QUEUE_REQUESTS = 4096, WATCH_US = 20000 };
-
-struct batcher {
-    const struct infer_model *model;
-    pthread_mutex_t lock;               /* guards all below */
-    pthread_cond_t wake;                /* a request and a session may be there */
-    struct infer_queue queue;
-    struct batcher_stats stats;
-    bool is_stopping;
-    struct infer_watch *watch;          /* has a lock of its own; NULL: our own operations, whose time is known by their rows */
-    int64_t engine_us;
-    int thread_count, free_count;
-    struct infer_session **free_sessions;
-    pthread_t *threads;
-};
-
-struct waiter {                         /* of batcher_infer */
-    pthread_mutex_t lock;
-    pthread_cond_t wake;
-    bool is_done;
-    enum errc rc;
-};
-
-static int64_t now_us(void)
-{
-    return clock_mono_us(&clock_system);
-}
+enum { QUEUE_ROWS = 65536, QUEUE_REQUESTS = 4096 };
 
 /* Lock held. */
 static struct infer_request *take_batch(struct batcher *b, struct infer_request **ret_late)
 {
-    struct infer_request *first = queue_cut(&b->queue, now_us(), ret_late);
+    struct infer_request *first = queue_cut(&b->queue, batcher_now_us(), ret_late);
     size_t rows = 0, requests = 0;
     for (const struct infer_request *r = first; r; r = r->next, requests++)
         rows += r->rows;
-    const int64_t now = now_us();
+    const int64_t now = batcher_now_us();
     for (struct infer_request *r = first; r; r = r->next) {
         r->taken_us = now;
         r->batch_rows = rows;
@@ -65,7 +39,7 @@ static struct infer_request *take_batch(struct batcher *b, struct infer_request 
     return first;
 }
 
-static void tell_all(struct infer_request *r, enum errc rc)
+void batcher_tell(struct infer_request *r, enum errc rc)
 {
     while (r) {
         struct infer_request *next = r->next;           /* done may free r */
@@ -113,7 +87,7 @@ static enum errc run_alone(struct batcher *b, struct infer_session *s, struct in
 {
     if (!b->watch)
         return infer_run(s, &r->io, r->rows, e);
-    int64_t now = now_us(), until = until_of(b, r);
+    int64_t now = batcher_now_us(), until = until_of(b, r);
     if (until <= now) {
         *e = (struct err){ 0 };
         return ERR_DEADLINE;
@@ -127,7 +101,7 @@ static enum errc run_alone(struct batcher *b, struct infer_session *s, struct in
 /* Half of the time of who has the least, so that there is some left when one's numbers keep the engine busy. */
 static enum errc run_watched(struct batcher *b, struct infer_session *s, struct infer_request *first, struct err *e)
 {
-    int64_t now = now_us(), until = INT64_MAX;
+    int64_t now = batcher_now_us(), until = INT64_MAX;
     for (const struct infer_request *r = b->watch ? first : NULL; r; r = r->next)
         until = until_of(b, r) < until ? until_of(b, r) : until;
     watch_begin(b->watch, s, now + (until - now) / 2);
@@ -138,7 +112,7 @@ static enum errc run_watched(struct batcher *b, struct infer_session *s, struct 
 
 /* An engine may refuse the numbers of one, or never be done with them: that must not be the others' answer, so each is computed
  * alone. */
-static void run_batch(struct batcher *b, struct infer_session *s, struct infer_request *first)
+void batcher_run(struct batcher *b, struct infer_session *s, struct infer_request *first)
 {
     struct err e;
     size_t left = 0;
@@ -150,7 +124,7 @@ static void run_batch(struct batcher *b, struct infer_session *s, struct infer_r
         settle(r, is_apart ? run_alone(b, s, r, left, &e) : rc, &e);
 }
 
-static void give_session(struct batcher *b, struct infer_session *s)
+void batcher_give(struct batcher *b, struct infer_session *s)
 {
     pthread_mutex_lock(&b->lock);
     b->free_sessions[b->free_count++] = s;
@@ -164,7 +138,7 @@ static bool wait_for_batch(struct batcher *b)
 {
     for (;;) {
         int64_t due = b->free_count > 0 ? queue_due_us(&b->queue) : INT64_MAX;
-        if (due != INT64_MAX && (b->is_stopping || due <= now_us()))
+        if (due != INT64_MAX && (b->is_stopping || due <= batcher_now_us()))
             return true;
         if (b->is_stopping && !b->queue.requests)
             return false;
@@ -193,9 +167,9 @@ static void *thread_main(void *arg)
             pthread_cond_signal(&b->wake);
         pthread_mutex_unlock(&b->lock);
         if (r)
-            run_batch(b, s, r);
-        give_session(b, s);
-        tell_all(late, ERR_DEADLINE);
+            batcher_run(b, s, r);
+        batcher_give(b, s);
+        batcher_tell(late, ERR_DEADLINE);
         tell_ran(r);
     }
 }
@@ -239,7 +213,7 @@ enum errc batcher_new(const struct infer_model *m, const struct batcher_options 
 static void join(struct batcher *b, pthread_t t)
 {
     while (b->watch) {
-        int64_t until = now_us() + WATCH_US;
+        int64_t until = batcher_now_us() + WATCH_US;
         struct timespec at = { until / 1000000, until % 1000000 * 1000 };
         if (pthread_clockjoin_np(t, NULL, CLOCK_MONOTONIC, &at) == 0)
             return;
@@ -268,10 +242,9 @@ void batcher_free(struct batcher *b)
     free(b);
 }
 
-/* Lock held. */
-static enum errc enqueue(struct batcher *b, struct infer_request *r, struct infer_request **gone, struct err *e)
+enum errc batcher_enqueue(struct batcher *b, struct infer_request *r, struct infer_request **gone, struct err *e)
 {
-    bool is_in = queue_put(&b->queue, r, now_us(), gone);
+    bool is_in = queue_put(&b->queue, r, batcher_now_us(), gone);
     for (const struct infer_request *g = *gone; g; g = g->next)
         b->stats.gave_way++;
     b->stats.rows_waiting = b->queue.rows;
@@ -288,96 +261,18 @@ enum errc batcher_submit(struct batcher *b, struct infer_request *r, struct err 
 {
     struct infer_request *gone;
     ASSERT(r->rows >= 1 && r->done);
+    if (batcher_compute_own(b, r))
+        return ERR_OK;
     pthread_mutex_lock(&b->lock);
-    enum errc rc = enqueue(b, r, &gone, e);
+    enum errc rc = batcher_enqueue(b, r, &gone, e);
     pthread_mutex_unlock(&b->lock);
-    tell_all(gone, ERR_RATE);
-    return rc;
-}
-
-static void wake_waiter(struct infer_request *r, enum errc rc)
-{
-    struct waiter *w = r->ctx;
-    pthread_mutex_lock(&w->lock);
-    w->rc = rc;
-    w->is_done = true;
-    pthread_cond_signal(&w->wake);
-    pthread_mutex_unlock(&w->lock);
-}
-
-static enum errc no_answer(const struct infer_request *r, enum errc rc, struct err *e)
-{
-    return err_set(e, rc, __FILE__, __LINE__, "the model did not answer (%s)%s%s", err_row(rc)->wire,
-                   *r->why ? ": " : "", r->why);
-}
-
-struct watcher { struct batcher *batcher; _Atomic bool is_done; };
-
-static void *watch_main(void *arg)
-{
-    struct watcher *w = arg;
-    for (; !w->is_done; usleep(WATCH_US))
-        batcher_watch(w->batcher);
-    return NULL;
-}
-
-/* On the caller's thread, who cannot watch an engine while he computes. */
-static enum errc run_here(struct batcher *b, struct infer_session *s, struct infer_request *r, struct err *e)
-{
-    struct watcher w = { .batcher = b };
-    pthread_t t;
-    if (b->watch && pthread_create(&t, NULL, watch_main, &w))
-        return FAIL(e, LIMIT, "a thread that watches the model's engine cannot be started");
-    run_batch(b, s, r);
-    w.is_done = true;
-    if (b->watch)
-        pthread_join(t, NULL);
-    return ERR_OK;
-}
-
-enum errc batcher_infer(struct batcher *b, struct infer_request *r, struct err *e)
-{
-    ASSERT(r->rows >= 1);
-    pthread_mutex_lock(&b->lock);
-    if (!b->queue.requests && b->free_count > 0) {
-        struct infer_session *s = b->free_sessions[--b->free_count];
-        b->stats.requests++;
-        b->stats.rows += r->rows;
-        b->stats.batches++;
-        pthread_mutex_unlock(&b->lock);
-        r->next = NULL;
-        r->arrived_us = r->taken_us = now_us();
-        enum errc can = run_here(b, s, r, e);
-        give_session(b, s);
-        TRY(can);
-        return r->rc == ERR_OK ? ERR_OK : no_answer(r, r->rc, e);
-    }
-    struct waiter w = { .lock = PTHREAD_MUTEX_INITIALIZER, .rc = ERR_OK };
-    mono_cond_init(&w.wake);
-    r->ctx = &w;
-    r->done = wake_waiter;
-    struct infer_request *gone;
-    enum errc rc = enqueue(b, r, &gone, e);
-    pthread_mutex_unlock(&b->lock);
-    tell_all(gone, ERR_RATE);
-    if (rc == ERR_OK) {
-        pthread_mutex_lock(&w.lock);
-        while (!w.is_done) {
-            (void)mono_cond_wait(&w.wake, &w.lock, now_us() + WATCH_US);
-            batcher_watch(b);
-        }
-        pthread_mutex_unlock(&w.lock);
-        if (w.rc != ERR_OK)
-            rc = no_answer(r, w.rc, e);
-    }
-    pthread_cond_destroy(&w.wake);
-    pthread_mutex_destroy(&w.lock);
+    batcher_tell(gone, ERR_RATE);
     return rc;
 }
 
 void batcher_watch(struct batcher *b)
 {
-    watch_stop_late(b->watch, now_us());
+    watch_stop_late(b->watch, batcher_now_us());
 }
 
 void batcher_get_stats(struct batcher *b, struct batcher_stats *ret)

@@ -40,6 +40,12 @@ static bool may(struct work *w, int data_class, const char *zone)
     return v.allowed;
 }
 
+static bool is_sure(struct work *w, const char *zone)
+{
+    struct residency_question q = { .data_class = DC_INTERNAL, .zone = str_c(zone) };
+    return residency_is_sure(w, &q);
+}
+
 static int64_t mono_us = 1000000;
 
 static int64_t by_hand(void *ctx)
@@ -55,8 +61,12 @@ static void facts_are_remembered_and_given_up_in_time(void **state)
     struct work w = unit(a);
     const struct clock turned = { clock_system.wall_us, by_hand, NULL };
     app.clock = &turned;
+    assert_false(is_sure(&w, "ae-dxb-1"));
     app.residency = residency_cache_new();
+    assert_false(is_sure(&w, "ae-dxb-1"));                          /* nothing is known yet */
     assert_true(may(&w, DC_INTERNAL, "ae-dxb-1"));
+    assert_true(is_sure(&w, "ae-dxb-1"));
+    assert_false(is_sure(&w, "de-fra-1"));
     assert_false(may(&w, DC_INTERNAL, "de-fra-1"));
     sql("UPDATE tenant SET allowed_zones = '{ae-dxb-1,de-fra-1}' WHERE name = 'amana'");
     assert_false(may(&w, DC_INTERNAL, "de-fra-1"));                 /* still the old value, for a few seconds */
@@ -66,7 +76,9 @@ static void facts_are_remembered_and_given_up_in_time(void **state)
     assert_true(may(&w, DC_INTERNAL, "de-fra-1"));
     sql("UPDATE tenant SET allowed_zones = '{ae-dxb-1}' WHERE name = 'amana'");
     assert_true(may(&w, DC_INTERNAL, "de-fra-1"));
+    assert_true(is_sure(&w, "de-fra-1"));
     mono_us += RESIDENCY_FRESH_US;
+    assert_false(is_sure(&w, "ae-dxb-1"));                          /* a look is due, by somebody else */
     assert_false(may(&w, DC_INTERNAL, "de-fra-1"));                 /* nobody told it, and yet it counts */
     residency_cache_free(app.residency);
     app.residency = NULL;
