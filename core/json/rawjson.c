@@ -44,7 +44,7 @@ static size_t skip_string(struct str s, size_t i)
     return i < s.len ? i + 1 : s.len;
 }
 
-static size_t skip_value(struct str s, size_t i)
+size_t rawjson_value(struct str s, size_t i)
 {
     int depth = 0;
     while (i < s.len) {
@@ -87,7 +87,7 @@ bool rawjson_member(struct str object, struct str name, struct str *ret)
         i = skip_space(object, i + 1);                  /* the colon */
         if (i > object.len)
             return false;
-        end = skip_value(object, i);
+        end = rawjson_value(object, i);
         if (str_eq(key, name)) {
             *ret = str_n(object.ptr + i, end - i);
             return true;
@@ -107,7 +107,7 @@ bool rawjson_item(struct str array, struct rawjson_cursor *c, size_t n, struct s
         *c = (struct rawjson_cursor){ 0, skip_space(array, i + 1) };
     }
     while (c->offset < array.len && array.ptr[c->offset] != ']') {
-        size_t end = skip_value(array, c->offset);
+        size_t end = rawjson_value(array, c->offset);
         if (c->index == n) {
             *ret = str_n(array.ptr + c->offset, end - c->offset);
             return true;

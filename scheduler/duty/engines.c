@@ -13,7 +13,8 @@
 #include <stdlib.h>
 
 enum { LIST_ARENA = 8 << 20, LOOK_US = 1000000, PURGE_US = 600000000 };
-static const size_t TURN_ARENA = (size_t)1 << 30;          /* a list of ENGINE_LIST_MAX bytes, read */
+/* A list's text, and at most as much again that is kept of it (ENGINE_SEEN_MAX objects of ours). */
+static const size_t TURN_ARENA = (size_t)3 * ENGINE_LIST_MAX;
 
 struct place {
     struct engine_keeper *of;

@@ -3,6 +3,7 @@
 #include "scheduler/engines/engine.h"
 #include "core/base/cleanup.h"
 #include "core/crypto/hash.h"
+#include "core/json/jsonlist.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -58,6 +59,47 @@ bool engine_name_read(struct str name, struct uuid *ret_run, int64_t *ret_tries)
     struct str hex, tries;
     return str_starts(name, ENGINE_PREFIX) && str_cut(str_n(name.ptr + prefix, name.len - prefix), '-', &hex, &tries)
            && hex_decode(hex, ret_run->b, sizeof ret_run->b) && str_to_i64(tries, 1, INT32_MAX, ret_tries);
+}
+
+enum errc engine_parse(struct arena *a, struct str body, const char *who, const struct jval **ret, struct err *e)
+{
+    *ret = NULL;
+    if (body.len > ENGINE_ONE_MAX || json_values_most(body) > ENGINE_VALUES_MAX)
+        return FAIL(e, UPSTREAM, "%s answered with more than %d bytes or %d values", who, ENGINE_ONE_MAX, ENGINE_VALUES_MAX);
+    if (jval_parse(a, body, 0, ret, NULL) != ERR_OK || jval_type(*ret) != JT_OBJECT) {
+        *ret = NULL;
+        return FAIL(e, UPSTREAM, "%s answered without a JSON object", who);
+    }
+    return ERR_OK;
+}
+
+enum errc engine_list_open(struct arena *a, struct str body, const char *who, const char *name, struct jlist *ret,
+                           const struct jval **ret_rest, struct err *e)
+{
+    struct err why = { 0 };
+    *ret_rest = NULL;
+    if (jlist_open(a, body, name, ENGINE_ONE_MAX, ENGINE_VALUES_MAX, ret, ret_rest, &why) != ERR_OK
+        || jval_type(*ret_rest) != JT_OBJECT)
+        return FAIL(e, UPSTREAM, "%s answered without a list that can be read: %s", who, why.code ? why.msg : "no JSON object");
+    return ERR_OK;
+}
+
+enum errc engine_list_next(struct jlist *l, struct arena *own, const char *who, const struct jval **ret, struct err *e)
+{
+    struct err why = { 0 };
+    arena_reset(own);
+    return jlist_next(l, own, ret, &why) == ERR_OK ? ERR_OK
+           : FAIL(e, UPSTREAM, "%s answered without a list that can be read: %s", who, why.msg);
+}
+
+void engine_seen_room(struct arena *a, struct engine_seen **rows, size_t n)
+{
+    if (n & (n - 1))
+        return;
+    struct engine_seen *more = ARENA_ARRAY(a, struct engine_seen, n ? 2 * n : 1);
+    if (n)
+        memcpy(more, *rows, n * sizeof *more);
+    *rows = more;
 }
 
 /* Each part with its length, so that no two asks have one text. */

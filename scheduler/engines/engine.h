@@ -16,12 +16,17 @@
 #include "core/base/id.h"
 #include "core/base/str.h"
 
-/* Bytes of an answer about all objects and of one about one; a turn has many of the latter. Values: of any answer, because one
- * of two bytes costs two hundred once it is read. */
-enum { ENGINE_CALL_MS = 5000, ENGINE_LIST_MAX = 64 << 20, ENGINE_ONE_MAX = 256 << 10, ENGINE_VALUES_MAX = 4 << 20,
+/* Bytes of an answer about all objects and of one about one; a turn has many of the latter. A list is read an object at a time
+ * (core/json/jsonlist.h), none larger than an answer about one, so a list costs its text once, one object, and what is kept of
+ * ours. Values: of an object, because one of two bytes costs two hundred
+ * once it is read. ENGINE_OWN_MAX: an arena for an object. */
+enum { ENGINE_CALL_MS = 5000, ENGINE_LIST_MAX = 64 << 20, ENGINE_ONE_MAX = 256 << 10, ENGINE_VALUES_MAX = 1 << 16,
+       ENGINE_OWN_MAX = 16 << 20, ENGINE_SEEN_MAX = 20000,
        ENGINE_NAME_TEXT = 64, ENGINE_WORD_MAX = 64, ENGINE_SAYS_MAX = 200, ENGINE_MACHINES = 64, ENGINE_VARIABLES = 24 };
 
 /* What an engine's own words come to. */
+struct jval;
+struct jlist;
 enum engine_state {
     ENGINE_WAITS,           /* taken, not started; reason says for what */
     ENGINE_RUNS,
@@ -109,6 +114,15 @@ struct str engine_digest(struct arena *a, const struct engine_ask *ask);
 const char *engine_differs(const struct engine_ask *ask, const struct engine_seen *seen, struct str account);
 /* Letters, digits and `_.,()-/ ` of text, at most ENGINE_WORD_MAX. */
 struct str engine_word(struct arena *a, struct str text);
+/* An answer of an engine, an object; who: whose it is, for the error. UPSTREAM: it is none, or too large. */
+enum errc engine_parse(struct arena *a, struct str body, const char *who, const struct jval **ret, struct err *e) MUST_CHECK;
+/* A list of one, an item at a time, each in the arena that is given with it, which is reset first: what is kept must be copied.
+ * ret_rest: in a, all but the items of the member `name`. UPSTREAM as above. */
+enum errc engine_list_open(struct arena *a, struct str body, const char *who, const char *name, struct jlist *ret,
+                           const struct jval **ret_rest, struct err *e) MUST_CHECK;
+enum errc engine_list_next(struct jlist *l, struct arena *own, const char *who, const struct jval **ret, struct err *e) MUST_CHECK;
+/* Room for one more behind n: the array is made anew where n is a power of two. */
+void engine_seen_room(struct arena *a, struct engine_seen **rows, size_t n);
 /* The same of a sentence, with `:=`, at most ENGINE_SAYS_MAX. */
 struct str engine_words(struct arena *a, struct str text);
 /* https, http to a loopback address, or unix:/PATH. */

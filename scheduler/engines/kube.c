@@ -18,6 +18,8 @@
 #include <signal.h>
 
 enum { CONNECT_MS = 2000, BODY_MAX = 128 << 10 };
+/* The text of a list and what its call needs. */
+static const size_t LIST_ARENA = (size_t)ENGINE_LIST_MAX + (4 << 20);
 #define OURS "labelSelector=app.kubernetes.io%2Fmanaged-by%3D" KUBE_OWNER
 #define JOBS "/apis/batch/v1/namespaces/%.*s/jobs"
 #define SECRETS "/api/v1/namespaces/%.*s/secrets"
@@ -128,22 +130,27 @@ static enum errc submit(const struct engine_call *c, const struct engine_ask *as
     return why;
 }
 
-static enum errc list_of(const struct engine_call *c, struct http_client *client, struct str path, const struct jval **ret,
-                         struct err *e)
+/* Its text lies in an arena of its own, so that of two lists one is there at a time. */
+static enum errc list_of(const struct engine_call *c, struct http_client *client, struct arena *own, const char *what,
+                         struct http_result *ret, struct err *e)
 {
-    struct http_result r;
-    TRY(call(c, client, "GET", path, STR_NULL, ENGINE_LIST_MAX, &r, e));
-    return kube_read(c->arena, r.status, r.body, false, ret, e);
+    struct engine_call mine = *c;
+    mine.arena = own;
+    arena_reset(own);
+    return call(&mine, client, "GET", str_fmt(own, "%s?%s", what, OURS), STR_NULL, ENGINE_LIST_MAX, ret, e);
 }
 
 static enum errc list(const struct engine_call *c, struct slice *ret, struct err *e)
 {
     CLEANUP(http_client_freep) struct http_client *client = NULL;
-    const struct jval *jobs = NULL, *pods = NULL;
+    CLEANUP(arena_freep) struct arena *own = arena_new(LIST_ARENA);
+    const struct kube_pods *pods = NULL;
+    struct http_result r;
     TRY(open_client(c, &client, e));
-    TRY(list_of(c, client, str_fmt(c->arena, JOBS "?%s", STR_ARG(c->account), OURS), &jobs, e));
-    TRY(list_of(c, client, str_fmt(c->arena, PODS "?%s", STR_ARG(c->account), OURS), &pods, e));
-    return kube_read_runs(c->arena, jobs, pods, clock_wall_us(&clock_system), ret, e);
+    TRY(list_of(c, client, own, arena_printf(c->arena, PODS, STR_ARG(c->account)), &r, e));
+    TRY(kube_read_pods(c->arena, r.status, r.body, clock_wall_us(&clock_system), &pods, e));
+    TRY(list_of(c, client, own, arena_printf(c->arena, JOBS, STR_ARG(c->account)), &r, e));
+    return kube_read_runs(c->arena, r.status, r.body, pods, ret, e);
 }
 
 const struct engine_door engine_kube = { .kind = "kubernetes", .script = kube_script, .has_images = true, .keeps_ended = true,

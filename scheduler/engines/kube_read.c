@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kube_read.c - answers of a kube-apiserver, and one state out of a Job and its pods. */
 #include "scheduler/engines/kube_read.h"
+#include "core/base/cleanup.h"
 #include "core/base/clock.h"
-#include "core/json/jsonvalue.h"
+#include "core/json/jsonlist.h"
 #include "scheduler/engines/kube_same.h"
 #include "scheduler/engines/kube_text.h"
 
 #include <string.h>
 
-enum { JSON_DEPTH = 32, LOST_AFTER_US = 60000000 };
+enum { LOST_AFTER_US = 60000000 };
+#define WHO "Kubernetes"
 
 static const struct { struct str word; enum engine_state state; } ends[] = {
 #define KUBE(word, state) { STR(#word), ENGINE_##state },
@@ -26,15 +28,6 @@ static enum engine_state end_of(struct str reason)
 
 /* --- answers --- */
 
-/* At least as many as it has: marks within strings count, too. */
-static size_t values_most(struct str body)
-{
-    size_t n = 1;
-    for (size_t i = 0; i < body.len; i++)
-        n += body.ptr[i] == ',' || body.ptr[i] == ':' || body.ptr[i] == '[' || body.ptr[i] == '{';
-    return n;
-}
-
 static struct str words_of(struct arena *a, const struct jval *status)
 {
     const struct jval *cause = jval_at(jval_get(jval_get(status, "details"), "causes"), 0);
@@ -44,20 +37,32 @@ static struct str words_of(struct arena *a, const struct jval *status)
                                    text.len ? ", " : "", STR_ARG(text)));
 }
 
-enum errc kube_read(struct arena *a, int status, struct str body, bool is_submit, const struct jval **ret, struct err *e)
+static bool is_good(int status)
 {
-    if (values_most(body) > ENGINE_VALUES_MAX)
-        return FAIL(e, UPSTREAM, "Kubernetes' answer has more than %d values", ENGINE_VALUES_MAX);
-    const bool is_json = jval_parse(a, body, JSON_DEPTH, ret, NULL) == ERR_OK && jval_type(*ret) == JT_OBJECT;
-    if (status >= 200 && status < 300)
-        return is_json ? ERR_OK : FAIL(e, UPSTREAM, "Kubernetes answered %d without a JSON object", status);
-    const struct str words = is_json ? words_of(a, *ret) : STR("");
+    return status >= 200 && status < 300;
+}
+
+/* doc: NULL where it is no object. */
+static enum errc fault(struct arena *a, int status, bool is_submit, const struct jval *doc, struct err *e)
+{
+    const struct str words = doc ? words_of(a, doc) : STR("");
     if (status == 401)
         return FAIL(e, UPSTREAM, "Kubernetes answered 401: the credential is not taken");
     const bool is_refusal = status == 400 || status == 404 || status == 422 || (is_submit && status == 403);
-    if (is_json && is_refusal)
+    if (doc && is_refusal)
         return FAIL(e, INVALID, "Kubernetes refused: %.*s (%d)", STR_ARG(words), status);
     return FAIL(e, UPSTREAM, "Kubernetes answered %d: %.*s", status, STR_ARG(words));
+}
+
+enum errc kube_read(struct arena *a, int status, struct str body, bool is_submit, const struct jval **ret, struct err *e)
+{
+    struct err why = { 0 };
+    const enum errc rc = engine_parse(a, body, WHO, ret, &why);
+    if (!is_good(status))
+        return fault(a, status, is_submit, *ret, e);
+    if (rc != ERR_OK)
+        *e = why;
+    return rc;
 }
 
 enum errc kube_read_gone(struct arena *a, int status, struct str body, struct err *e)
@@ -96,8 +101,9 @@ static const struct jval *container_state(const struct jval *pod, const char *wh
     return jval_get(jval_get(first, "state"), which);
 }
 
-/* What the pods of a Job come to. */
+/* What the pods of a Job come to. Words are copies, as engine_word leaves them. */
 struct tally {
+    struct str run;
     size_t waits, runs, leaves, done, failed, lost, strange;
     enum engine_state end;              /* of those that failed: the worst */
     struct str waits_for, failed_as, strange_as;
@@ -144,7 +150,8 @@ static bool is_lost(const struct jval *pod, struct str phase, int64_t now_us)
     return container_state(pod, "running");
 }
 
-static void count(struct arena *a, const struct jval *pod, int64_t now_us, struct tally *t)
+/* own: for this pod alone. */
+static void count(struct arena *a, struct arena *own, const struct jval *pod, int64_t now_us, struct tally *t)
 {
     const struct str phase = text_of(pod, "status", "phase");
     const bool leaves = text_of(pod, "metadata", "deletionTimestamp").len > 0;
@@ -152,7 +159,7 @@ static void count(struct arena *a, const struct jval *pod, int64_t now_us, struc
     if (str_eq_c(phase, "Succeeded"))
         t->done++;
     else if (str_eq_c(phase, "Failed")) {
-        const struct str as = failed_as(a, pod, &end);
+        const struct str as = engine_word(a, failed_as(own, pod, &end));
         if (!t->failed++ || end != ENGINE_FAILED) {
             t->failed_as = as;
             t->end = end;
@@ -165,10 +172,10 @@ static void count(struct arena *a, const struct jval *pod, int64_t now_us, struc
         t->runs++;
     else if (str_eq_c(phase, "Pending")) {
         t->waits++;
-        t->waits_for = waits_for(a, pod);
+        t->waits_for = engine_word(a, waits_for(own, pod));
     } else {
         t->strange++;
-        t->strange_as = phase;
+        t->strange_as = engine_word(a, phase);
     }
 }
 
@@ -227,17 +234,23 @@ static int64_t count_of(const struct jval *of, const char *name)
     return n > 0 ? n : 0;
 }
 
+static struct str kept(struct arena *a, struct str s)
+{
+    return s.ptr ? str_dup(a, s) : STR("");
+}
+
 static void read_job(struct arena *a, const struct jval *job, const struct tally *t, struct engine_seen *ret)
 {
     const struct jval *spec = jval_get(job, "spec"), *pod = jval_get(jval_get(spec, "template"), "spec");
     const struct jval *asked = jval_get(jval_get(jval_at(jval_get(pod, "containers"), 0), "resources"), "requests");
     const struct jval *meta = jval_get(job, "metadata");
     const struct verdict v = judge(a, job, t);
-    const struct str name = text_of(job, "metadata", "name"), queue = jval_str(jval_get(jval_get(meta, "labels"), KUBE_QUEUE));
+    const struct str name = kept(a, text_of(job, "metadata", "name"));
     const int64_t machines = count_of(spec, "parallelism"), cpus = whole(asked, "cpu");
     *ret = (struct engine_seen){
-        .id = name, .name = name, .comment = jval_str(jval_get(jval_get(meta, "annotations"), KUBE_DIGEST)),
-        .account = text_of(job, "metadata", "namespace"), .place = queue.ptr ? queue : STR(""), .state = v.state,
+        .id = name, .name = name, .comment = kept(a, jval_str(jval_get(jval_get(meta, "annotations"), KUBE_DIGEST))),
+        .account = kept(a, text_of(job, "metadata", "namespace")),
+        .place = kept(a, jval_str(jval_get(jval_get(meta, "labels"), KUBE_QUEUE))), .state = v.state,
         .word = engine_word(a, v.word), .reason = engine_word(a, v.reason), .machines = machines,
         .memory_bytes = whole(asked, "memory"), .minutes = count_of(pod, "activeDeadlineSeconds") / 60,
         .is_leaving = text_of(job, "metadata", "deletionTimestamp").len > 0 };
@@ -245,17 +258,68 @@ static void read_job(struct arena *a, const struct jval *job, const struct tally
         ret->cpus = 0;
 }
 
-static enum errc items_of(const struct jval *doc, const char *what, const struct jval **ret, struct err *e)
+/* --- lists --- */
+
+struct kube_pods { struct tally *of; size_t n; };
+
+/* A refusal has no items and may be what it likes to be; a list must be whole. */
+static enum errc open_list(struct arena *a, int status, struct str body, const char *what, struct jlist *ret, struct err *e)
 {
-    *ret = jval_get(doc, "items");
-    if (text_of(doc, "metadata", "continue").len)
+    const struct jval *rest = NULL;
+    struct err why = { 0 };
+    if (!is_good(status))
+        return fault(a, status, false, engine_parse(a, body, WHO, &rest, &why) == ERR_OK ? rest : NULL, e);
+    TRY(engine_list_open(a, body, WHO, "items", ret, &rest, e));
+    if (text_of(rest, "metadata", "continue").len)
         return FAIL(e, UPSTREAM, "Kubernetes gave a part of the list of %s", what);
-    if (jval_type(*ret) != JT_ARRAY || jval_len(*ret) > KUBE_OBJECTS_MAX)
-        return FAIL(e, UPSTREAM, "Kubernetes' list of %s is missing or has more than %d", what, KUBE_OBJECTS_MAX);
+    return jlist_is_there(ret) ? ERR_OK : FAIL(e, UPSTREAM, "Kubernetes' list of %s is missing", what);
+}
+
+/* *ret: NULL behind the last. */
+static enum errc next_of(struct jlist *l, struct arena *own, const char *what, size_t *n, const struct jval **ret, struct err *e)
+{
+    TRY(engine_list_next(l, own, WHO, ret, e));
+    return !*ret || ++*n <= KUBE_OBJECTS_MAX ? ERR_OK
+           : FAIL(e, UPSTREAM, "Kubernetes' list of %s has more than %d", what, KUBE_OBJECTS_MAX);
+}
+
+static const struct tally *tally_of(const struct kube_pods *p, struct str run)
+{
+    for (size_t i = p->n; i-- > 0;)
+        if (str_eq(p->of[i].run, run))
+            return &p->of[i];
+    return NULL;
+}
+
+enum errc kube_read_pods(struct arena *a, int status, struct str body, int64_t now_us, const struct kube_pods **ret, struct err *e)
+{
+    CLEANUP(arena_freep) struct arena *own = arena_new(ENGINE_OWN_MAX);
+    struct kube_pods *p = ARENA_NEW(a, struct kube_pods);
+    const struct jval *pod = NULL;
+    struct jlist list;
+    struct uuid id;
+    int64_t tries;
+    TRY(open_list(a, status, body, "pods", &list, e));
+    p->of = ARENA_ARRAY(a, struct tally, KUBE_OBJECTS_MAX);
+    for (size_t n = 0;;) {
+        TRY(next_of(&list, own, "pods", &n, &pod, e));
+        if (!pod)
+            break;
+        const struct str run = jval_str(jval_get(jval_get(jval_get(pod, "metadata"), "labels"), KUBE_RUN));
+        if (!run.ptr || run.len >= ENGINE_NAME_TEXT || !engine_name_read(run, &id, &tries))
+            continue;
+        struct tally *t = (struct tally *)(uintptr_t)tally_of(p, run);
+        if (!t) {
+            t = &p->of[p->n++];
+            *t = (struct tally){ .run = str_dup(a, run), .end = ENGINE_FAILED };
+        }
+        count(a, own, pod, now_us, t);
+    }
+    *ret = p;
     return ERR_OK;
 }
 
-/* Names are unique in a namespace: of two of one name no answer can speak, and each would be told of the same pods. */
+/* Names are unique in a namespace: of two of one name no answer can speak. */
 static bool is_there(const struct engine_seen *seen, size_t n, struct str name)
 {
     for (size_t i = 0; i < n; i++)
@@ -264,32 +328,30 @@ static bool is_there(const struct engine_seen *seen, size_t n, struct str name)
     return false;
 }
 
-enum errc kube_read_runs(struct arena *a, const struct jval *jobs, const struct jval *pods, int64_t now_us, struct slice *ret,
+enum errc kube_read_runs(struct arena *a, int status, struct str body, const struct kube_pods *pods, struct slice *ret,
                          struct err *e)
 {
-    const struct jval *job_items, *pod_items;
+    static const struct tally none = { .end = ENGINE_FAILED };
+    CLEANUP(arena_freep) struct arena *own = arena_new(ENGINE_OWN_MAX);
+    const struct jval *job = NULL;
+    struct engine_seen *seen = NULL;
+    struct jlist list;
     struct uuid run;
     int64_t tries;
     *ret = (struct slice){ 0 };
-    TRY(items_of(jobs, "jobs", &job_items, e));
-    TRY(items_of(pods, "pods", &pod_items, e));
-    const size_t njobs = jval_len(job_items), npods = jval_len(pod_items);
-    struct str *of = ARENA_ARRAY(a, struct str, npods + 1);
-    for (size_t i = 0; i < npods; i++)
-        of[i] = jval_str(jval_get(jval_get(jval_get(jval_at(pod_items, i), "metadata"), "labels"), KUBE_RUN));
-    struct engine_seen *seen = ARENA_ARRAY(a, struct engine_seen, njobs + 1);
-    for (size_t i = 0; i < njobs; i++) {
-        const struct jval *job = jval_at(job_items, i);
+    TRY(open_list(a, status, body, "jobs", &list, e));
+    for (size_t n = 0;;) {
+        TRY(next_of(&list, own, "jobs", &n, &job, e));
+        if (!job)
+            break;
         const struct str name = text_of(job, "metadata", "name");
-        struct tally t = { .end = ENGINE_FAILED };
         if (name.len >= ENGINE_NAME_TEXT || !engine_name_read(name, &run, &tries))
             continue;
         if (is_there(seen, ret->n, name))
             return FAIL(e, UPSTREAM, "Kubernetes' list has two jobs that are named %.*s", STR_ARG(name));
-        for (size_t k = 0; k < npods; k++)
-            if (str_eq(of[k], name))
-                count(a, jval_at(pod_items, k), now_us, &t);
-        read_job(a, job, &t, &seen[ret->n++]);
+        const struct tally *t = tally_of(pods, name);
+        engine_seen_room(a, &seen, ret->n);
+        read_job(a, job, t ? t : &none, &seen[ret->n++]);
     }
     ret->items = seen;
     return ERR_OK;

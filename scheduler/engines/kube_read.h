@@ -17,6 +17,12 @@ enum errc kube_read(struct arena *a, int status, struct str body, bool is_submit
                     struct err *e) MUST_CHECK;
 /* OK as well where there is none (404). */
 enum errc kube_read_gone(struct arena *a, int status, struct str body, struct err *e) MUST_CHECK;
-/* struct engine_seen of Jobs that have our names. jobs before pods: as they were asked. */
-enum errc kube_read_runs(struct arena *a, const struct jval *jobs, const struct jval *pods, int64_t now_us, struct slice *ret,
+/* What the pods of each run come to, from an answer of their list; kept in a. */
+struct kube_pods;
+enum errc kube_read_pods(struct arena *a, int status, struct str body, int64_t now_us, const struct kube_pods **ret,
+                         struct err *e) MUST_CHECK;
+/* struct engine_seen of Jobs that have our names, from an answer of their list, which was asked for behind that of the pods: a
+ * Job that has ended since is one whose pods still live, and the next look tells more. Kept in a: neither text is needed any
+ * more. */
+enum errc kube_read_runs(struct arena *a, int status, struct str body, const struct kube_pods *pods, struct slice *ret,
                          struct err *e) MUST_CHECK;

@@ -65,7 +65,8 @@ static struct str walk(struct arena *a, struct str path, const struct jval *sent
     size_t i = 0;
     for (struct jval_iter it = jval_iter(sent); jval_next(&it); i++) {
         const struct jval *other = is_list ? jval_at(stored, i) : jval_get(stored, it.name);
-        const bool has_quantities = !is_list && (str_eq_c(str_c(it.name), "requests") || str_eq_c(str_c(it.name), "limits"));
+        const bool has_quantities = !is_list && (str_eq_c(str_c(it.name), "requests") || str_eq_c(str_c(it.name), "limits")
+                                                || str_eq_c(str_c(it.name), "sizeLimit"));
         const struct str below = is_list ? str_fmt(a, "%.*s[%zu]", STR_ARG(path), i)
                                          : str_fmt(a, "%.*s%s%s", STR_ARG(path), path.len ? "." : "", it.name);
         const struct str differs = walk(a, below, it.value, other, is_quantity || has_quantities);

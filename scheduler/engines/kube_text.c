@@ -84,6 +84,15 @@ static void container(const struct engine_ask *ask, struct buf *b)
     buf_add_c(b, "}]}");
 }
 
+int64_t kube_work_most(const struct engine_ask *ask)
+{
+    int64_t most;
+    if (!ask->memory_bytes || __builtin_mul_overflow(ask->memory_bytes, KUBE_WORK_TIMES, &most)
+        || __builtin_add_overflow(most, KUBE_WORK_LEAST, &most))
+        return 0;
+    return most;
+}
+
 static void pod(const struct engine_ask *ask, struct buf *b)
 {
     buf_printf(b, "{\"restartPolicy\":\"Never\",\"activeDeadlineSeconds\":%" PRId64 ",\"terminationGracePeriodSeconds\":%d,"
@@ -104,7 +113,11 @@ static void pod(const struct engine_ask *ask, struct buf *b)
     buf_add_c(b, "],\"volumes\":[{\"name\":\"token\",\"secret\":{\"defaultMode\":288");        /* 0440 */
     member(b, "secretName", ask->name);
     buf_add_c(b, "}},{\"name\":\"settings\",\"configMap\":{\"name\":\"" KUBE_SETTINGS "\"}},"
-                 "{\"name\":\"work\",\"emptyDir\":{}}]}");
+                 "{\"name\":\"work\",\"emptyDir\":{");
+    const int64_t most = kube_work_most(ask);
+    if (most)
+        buf_printf(b, "\"sizeLimit\":\"%" PRId64 "\"", most);
+    buf_add_c(b, "}}]}");
 }
 
 void kube_job_body(const struct engine_ask *ask, struct buf *out)

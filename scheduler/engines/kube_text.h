@@ -19,6 +19,11 @@
 #define KUBE_SETTINGS "falaj-worker"
 enum { KUBE_UID = 10004, KUBE_GID = 10000, KUBE_GRACE_S = 60 };
 
+/* Bytes that the folder of a pod's worker may hold, on its node's disk: the sealed objects of the lease and its checkpoint, which
+ * are read into memory, so some times that of the job; the worker's own files are the least. 0: no limit, for the job says no
+ * memory. */
+enum { KUBE_WORK_TIMES = 4, KUBE_WORK_LEAST = 1 << 30 };
+int64_t kube_work_most(const struct engine_ask *ask);
 void kube_job_body(const struct engine_ask *ask, struct buf *out);
 /* The values of ask's secret variables; it has the Job's name. */
 void kube_secret_body(const struct engine_ask *ask, struct buf *out);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* slurm_text.c - bodies for slurmrestd, and its answers. */
 #include "scheduler/engines/slurm_text.h"
-#include "core/json/jsonvalue.h"
+#include "core/base/cleanup.h"
+#include "core/json/jsonlist.h"
 
 #include <inttypes.h>
 
-enum { MIB = 1 << 20, JOBS_MAX = 200000, JSON_DEPTH = 24 };
+enum { MIB = 1 << 20, JOBS_MAX = 200000 };
+#define WHO "slurmrestd"
 
 static const struct { struct str word; enum engine_state state; } states[] = {
 #define SLURM(w, s) { STR(#w), ENGINE_##s },
@@ -77,24 +79,16 @@ static enum errc first_error(struct arena *a, const struct jval *doc, int64_t *r
     return FAIL(e, UPSTREAM, "slurmrestd answered: %.*s (%lld)", STR_ARG(word), (long long)*ret_number);
 }
 
-/* At least as many as it has: marks within strings count, too. */
-static size_t values_most(struct str body)
+static enum errc check_taken(int status, struct err *e)
 {
-    size_t n = 1;
-    for (size_t i = 0; i < body.len; i++)
-        n += body.ptr[i] == ',' || body.ptr[i] == ':' || body.ptr[i] == '[' || body.ptr[i] == '{';
-    return n;
+    return status == 401 || status == 403
+           ? FAIL(e, UPSTREAM, "slurmrestd answered %d: the credential or the account is not taken", status) : ERR_OK;
 }
 
 static enum errc read_doc(struct arena *a, int status, struct str body, const struct jval **ret, struct err *e)
 {
-    if (status == 401 || status == 403)
-        return FAIL(e, UPSTREAM, "slurmrestd answered %d: the credential or the account is not taken", status);
-    if (values_most(body) > ENGINE_VALUES_MAX)
-        return FAIL(e, UPSTREAM, "slurmrestd's answer has more than %d values", ENGINE_VALUES_MAX);
-    if (jval_parse(a, body, JSON_DEPTH, ret, NULL) != ERR_OK || jval_type(*ret) != JT_OBJECT)
-        return FAIL(e, UPSTREAM, "slurmrestd answered %d without a JSON object", status);
-    return ERR_OK;
+    TRY(check_taken(status, e));
+    return engine_parse(a, body, WHO, ret, e);
 }
 
 static enum errc check_status(int status, struct err *e)
@@ -147,13 +141,18 @@ static int64_t count_of(const struct jval *job, const char *name)
     return n > 0 ? n : 0;
 }
 
+static struct str kept(struct arena *a, const struct jval *job, const char *name)
+{
+    const struct str s = jval_str(jval_get(job, name));
+    return s.ptr ? str_dup(a, s) : s;
+}
+
 static void read_job(struct arena *a, const struct jval *job, struct engine_seen *ret)
 {
     const struct str word = engine_word(a, jval_str(jval_get(job, "job_state")));
     *ret = (struct engine_seen){
-        .id = str_fmt(a, "%lld", (long long)jval_i64(jval_get(job, "job_id"), 0)), .name = jval_str(jval_get(job, "name")),
-        .comment = jval_str(jval_get(job, "comment")), .account = jval_str(jval_get(job, "user_name")),
-        .place = jval_str(jval_get(job, "partition")), .state = slurm_state(word), .word = word,
+        .id = str_fmt(a, "%lld", (long long)jval_i64(jval_get(job, "job_id"), 0)), .name = kept(a, job, "name"),
+        .comment = kept(a, job, "comment"), .account = kept(a, job, "user_name"), .place = kept(a, job, "partition"), .state = slurm_state(word), .word = word,
         .reason = engine_word(a, jval_str(jval_get(job, "state_reason"))), .machines = count_of(job, "node_count"),
         .cpus = count_of(job, "cpus"), .memory_bytes = count_of(job, "memory_per_node") * MIB,
         .minutes = count_of(job, "time_limit"), .is_again = count_of(job, "restart_cnt") > 0 };
@@ -161,26 +160,32 @@ static void read_job(struct arena *a, const struct jval *job, struct engine_seen
 
 enum errc slurm_read_jobs(struct arena *a, int status, struct str body, struct slice *ret, struct err *e)
 {
-    const struct jval *doc = NULL;
-    int64_t number;
+    CLEANUP(arena_freep) struct arena *own = arena_new(ENGINE_OWN_MAX);
+    const struct jval *doc = NULL, *job = NULL;
+    struct jlist jobs;
+    int64_t number, tries;
+    struct uuid run;
     *ret = (struct slice){ 0 };
-    TRY(read_doc(a, status, body, &doc, e));
+    TRY(check_taken(status, e));
+    TRY(engine_list_open(a, body, WHO, "jobs", &jobs, &doc, e));
     const enum errc rc = first_error(a, doc, &number, e);
     if (number == SLURM_ERROR_UNKNOWN_JOB)
         return ERR_OK;
     TRY(rc);
     TRY(check_status(status, e));
-    const struct jval *jobs = jval_get(doc, "jobs");
-    const size_t n = jval_len(jobs);
-    if (jval_type(jobs) != JT_ARRAY || n > JOBS_MAX)
-        return FAIL(e, UPSTREAM, "slurmrestd's list of jobs is missing or has more than %d", JOBS_MAX);
-    struct engine_seen *seen = ARENA_ARRAY(a, struct engine_seen, n + 1);
-    struct uuid run;
-    int64_t tries;
-    for (size_t i = 0; i < n; i++) {
-        const struct jval *job = jval_at(jobs, i);
-        if (!engine_name_read(jval_str(jval_get(job, "name")), &run, &tries))
+    if (!jlist_is_there(&jobs))
+        return FAIL(e, UPSTREAM, WHO "'s list of jobs is missing");
+    struct engine_seen *seen = NULL;
+    for (size_t n = 0;; n++) {
+        TRY(engine_list_next(&jobs, own, WHO, &job, e));
+        if (!job)
+            break;
+        if (n >= JOBS_MAX || ret->n >= ENGINE_SEEN_MAX)
+            return FAIL(e, UPSTREAM, WHO "'s list has more than %d jobs, or %d of ours", JOBS_MAX, ENGINE_SEEN_MAX);
+        const struct str name = jval_str(jval_get(job, "name"));
+        if (name.len >= ENGINE_NAME_TEXT || !engine_name_read(name, &run, &tries))
             continue;
+        engine_seen_room(a, &seen, ret->n);
         read_job(a, job, &seen[ret->n++]);
     }
     ret->items = seen;

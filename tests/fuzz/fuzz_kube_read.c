@@ -23,7 +23,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
     if (n < 65536 && kube_read(a, 200, body, false, &doc, &e) == ERR_OK) {
         if (kube_differs(a, doc, doc).ptr)
             abort();
-        if (kube_read_runs(a, doc, doc, 1600000000000000, &rows, &e) == ERR_OK)
+        const struct kube_pods *pods = NULL;
+        if (kube_read_pods(a, 200, body, 1600000000000000, &pods, &e) == ERR_OK
+            && kube_read_runs(a, 200, body, pods, &rows, &e) == ERR_OK)
             for (size_t i = 0; i < rows.n; i++) {
                 const struct engine_seen *s = &((const struct engine_seen *)rows.items)[i];
                 struct uuid run;

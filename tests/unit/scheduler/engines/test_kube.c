@@ -167,11 +167,11 @@ static void lists_are_of_what_is_ours_and_stored(void **state)
     (void)state;
     const struct engine_call c = call_of();
     struct slice rows;
-    WILL({ 200, "{\"items\":[{\"metadata\":{\"name\":\"" NAME "\",\"namespace\":\"jobs\"}}]}" },
-         { 200, "{\"items\":[{\"metadata\":{\"labels\":{\"falaj/run\":\"" NAME "\"}},\"status\":{\"phase\":\"Running\"}}]}" });
+    WILL({ 200, "{\"items\":[{\"metadata\":{\"labels\":{\"falaj/run\":\"" NAME "\"}},\"status\":{\"phase\":\"Running\"}}]}" },
+         { 200, "{\"items\":[{\"metadata\":{\"name\":\"" NAME "\",\"namespace\":\"jobs\"}}]}" });
     assert_int_equal(engine_kube.list(&c, &rows, &e), ERR_OK);
-    asked(0, "GET " JOBS "?labelSelector=app.kubernetes.io%2Fmanaged-by%3Dfalaj HTTP/1.1\r\n");
-    asked(1, "GET /api/v1/namespaces/jobs/pods?labelSelector=app.kubernetes.io%2Fmanaged-by%3Dfalaj HTTP/1.1\r\n");
+    asked(0, "GET /api/v1/namespaces/jobs/pods?labelSelector=app.kubernetes.io%2Fmanaged-by%3Dfalaj HTTP/1.1\r\n");
+    asked(1, "GET " JOBS "?labelSelector=app.kubernetes.io%2Fmanaged-by%3Dfalaj HTTP/1.1\r\n");
     assert_int_equal(rows.n, 1);
     assert_int_equal(((const struct engine_seen *)rows.items)->state, ENGINE_RUNS);
     WILL({ 200, "{\"items\":[]}" }, { 500, "{}" });

@@ -37,6 +37,12 @@ static void a_job_has_one_closed_pod_for_each_machine(void **state)
     assert_true(str_eq_c(TEXT(worker, "image"), IMAGE));
     assert_true(str_eq_c(TEXT(worker, "volumeMounts", "1", "mountPath"), "/etc/falaj"));
     assert_true(str_eq_c(TEXT(worker, "volumeMounts", "2", "mountPath"), "/scratch"));
+    assert_true(str_eq_c(TEXT(pod, "volumes", "2", "emptyDir", "sizeLimit"), "5368709120"));    /* four of 1 GiB, and one */
+    struct engine_ask other = ask;
+    other.memory_bytes = 0;
+    assert_int_equal(jval_len(at(kube_job(&other), POD, "volumes", "2", "emptyDir", NULL)), 0);
+    other.memory_bytes = INT64_MAX;
+    assert_int_equal(kube_work_most(&other), 0);
     assert_true(str_eq_c(TEXT(job, "metadata", "annotations", KUBE_DIGEST), "falaj ab"));
     assert_true(str_eq_c(TEXT(job, "spec", "template", "metadata", "labels", KUBE_RUN), NAME));
     assert_true(str_eq_c(TEXT(pod, "volumes", "0", "secret", "secretName"), NAME));

@@ -86,16 +86,22 @@ static void faults_say_whether_anything_is_known(void **state)
     assert_int_equal(slurm_read_ping(arena, 200, STR(META NONE "\"pings\":[{\"ping\":\"DOWN\"}]}"), &e), ERR_UPSTREAM);
 }
 
-/* Each would cost a hundred times its two bytes. */
-static void an_answer_of_small_values_is_not_read(void **state)
+/* Each would cost a hundred times its two bytes. Of two jobs each is read by itself. */
+static void a_job_of_small_values_is_not_read(void **state)
 {
     (void)state;
     CLEANUP(buf_releasep) struct buf b = BUF(ENGINE_LIST_MAX);
     struct slice rows;
-    buf_add_c(&b, META NONE "\"jobs\":[0");
+    buf_add_c(&b, META NONE "\"jobs\":[[0");
+    for (size_t i = 2; i < ENGINE_VALUES_MAX; i++)
+        buf_add_c(&b, i == ENGINE_VALUES_MAX / 2 ? "],[0" : ",0");
+    const size_t n = b.len;
+    buf_add_c(&b, "]]}");
+    assert_int_equal(slurm_read_jobs(arena, 200, buf_str(&b), &rows, &e), ERR_OK);
+    b.len = n;
     for (size_t i = 0; i < ENGINE_VALUES_MAX; i++)
-        buf_add(&b, ",0", 2);
-    buf_add_c(&b, "]}");
+        buf_add_c(&b, ",0");
+    buf_add_c(&b, "]]}");
     assert_int_equal(slurm_read_jobs(arena, 200, buf_str(&b), &rows, &e), ERR_UPSTREAM);
     assert_non_null(strstr(e.msg, "values"));
 }
@@ -134,7 +140,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_become_states), cmocka_unit_test(jobs_are_read_and_others_passed_over),
-        cmocka_unit_test(faults_say_whether_anything_is_known), cmocka_unit_test(an_answer_of_small_values_is_not_read),
+        cmocka_unit_test(faults_say_whether_anything_is_known), cmocka_unit_test(a_job_of_small_values_is_not_read),
         cmocka_unit_test(no_cut_answer_is_taken),
         cmocka_unit_test(a_submission_is_json_with_all_that_was_asked),
     };
