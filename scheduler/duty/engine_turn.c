@@ -199,15 +199,19 @@ static void finish(struct turn *t, const struct run_row *r, const struct run_ver
         says = str_fmt(t->arena, "%.*s %.*s", STR_ARG(v->seen->word), STR_ARG(v->seen->reason));
     struct work w = work_of(t);
     struct err e = { 0 };
-    if (RUN_SYSTEM(&w, t->app->pool, 0, engine_run_end(&w, t->g, r, v->outcome, says, is_gone(v), &e), &e) != ERR_OK) {
+    if (RUN_SYSTEM(&w, t->app->pool, 0, engine_run_end(&w, t->g, r, v->outcome, says, is_gone(v),
+                                                             t->door->keeps_ended && r->tries, &e), &e) != ERR_OK) {
         tell_unwritten(&e);             /* its object stays, so that the next turn finds how it ended */
         return;
     }
     log_event(v->differs ? LOG_ERROR : LOG_INFO, "engine.ended", "engine", LOG_STR(t->g->name), "engine_run",
               LOG_ID("egr", r->run_id), "outcome", LOG_S(v->outcome), "says", LOG_STR(says), NULL);
     metrics_inc(M_engine_runs_total, v->outcome);
-    if (tidy(t, r, &e) == ERR_OK && t->door->keeps_ended && v->seen)
+    const bool is_tidy = t->door->keeps_ended && r->tries && tidy(t, r, &e) == ERR_OK;
+    if (is_tidy && v->seen)
         t->seen[v->seen - t->seen].is_leaving = true;               /* what it did not remove is a stray from now on */
+    if (is_tidy && r->external_id.len)                              /* else a call may be on its way: remove_left looks again */
+        ACT(t, engine_run_removed(&act_w, &r->run_id, 1, &act_e));
 }
 
 static enum errc judge(struct turn *t, struct run_row *r, struct err *e)
@@ -261,6 +265,27 @@ static enum errc cancel_strays(struct turn *t, struct err *e)
     return ERR_OK;
 }
 
+/* What runs left that have ended here, where it was not seen to go: a half of a submission, or of its removal. One that cannot
+ * be removed keeps none of the others. */
+static void remove_left(struct turn *t)
+{
+    struct run_left *left = ARENA_ARRAY(t->arena, struct run_left, STRAYS_MAX);
+    struct uuid *gone = ARENA_ARRAY(t->arena, struct uuid, STRAYS_MAX);
+    size_t n = 0, removed = 0;
+    if (!t->door->keeps_ended)
+        return;
+    ACT(t, engine_run_left(&act_w, t->g, left, STRAYS_MAX, &n, &act_e));
+    for (size_t i = 0; i < n; i++) {
+        struct err e = { 0 };
+        if (engine_cancel(t->door, &t->call, str_c(left[i].name), &e) == ERR_OK)
+            gone[removed++] = left[i].run_id;
+        else
+            log_err(LOG_WARN, "engine.left", &e);
+    }
+    if (removed)
+        ACT(t, engine_run_removed(&act_w, gone, removed, &act_e));
+}
+
 /* What was never submitted needs no engine to end: one that is away can be disabled and removed. */
 static void drop_unsent(struct turn *t)
 {
@@ -296,6 +321,8 @@ static enum errc ask(struct turn *t, struct err *e)
         TRY(judge(t, &t->rows[i], e));
     if (with_strays)
         TRY(cancel_strays(t, e));
+    if (with_strays)
+        remove_left(t);
     if (t->unfit.code != ERR_OK)
         *e = t->unfit;
     return t->unfit.code;

@@ -29,6 +29,7 @@ struct node {
     struct timestamp last_seen_at, created_at;
     bool is_due;                    /* node_beat: it was noted */
     struct str reason;              /* from here on: node_get and node_list */
+    bool is_spent;
     int64_t silent_ms;
     struct timestamp cert_ends_at;
     bool has_used_slots, has_used_gpus, has_running;    /* in the platform's scope alone */

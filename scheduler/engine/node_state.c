@@ -4,7 +4,6 @@
 #include "scheduler/engine/node_state.h"
 #include "core/db/tx.h"
 #include "core/redis/wake.h"
-#include "scheduler/engines/lent.h"
 #include "scheduler/jobs/job.h"
 
 SCHEMA_EXTERN(node_moved, "A machine after a change of its state, and the jobs it has",
@@ -68,7 +67,7 @@ enum errc node_move(struct work *w, const struct node *n, enum node_act act, str
     struct moved_row row;
     bool found = false;
     TRY(db_maybe(w->tx, &node_move_stmt, ARGS(A_UUID(n->node_id), A_STR(m->wanted), A_STRS(m->froms, m->nfroms), A_STR(reason)), &row, &found, e));
-    if (!found && act == NODE_UNDRAIN && str_eq_c(n->reason, LENT_WORDS))
+    if (!found && act == NODE_UNDRAIN && n->is_spent)
         return FAIL(e, CONFLICT, "The machine was lent for one lease and has had it; it leaves when that has ended");
     if (!found)
         return FAIL(e, CONFLICT, "The machine is %.*s", STR_ARG(n->state));

@@ -3,7 +3,7 @@
  *
  * Its worker ends after that lease (worker.leases_max) and takes no other, so another one would expire without a start and cost
  * its job a try. So the transaction that gives the lease drains the machine (lent_drain), and a machine stays drained when it
- * falls silent and is heard again; a new run of its name makes it ready once more (engine_run_begin). The planner sees the
+ * falls silent and is heard again (node.is_spent); a new run of its name makes it ready once more (engine_run_begin). The planner sees the
  * same rule as snap_node.once: one lease takes all of the machine's slots, and none is given in advance.
  * The rule is read from the database with the machine (NODE_LENT); engines that come and go raise the revision that a mirror
  * is read with. Errors: those of the transaction, which must be the scheduler's. */
@@ -20,9 +20,9 @@ struct stmt;
     "          AND substr(" n ".name, length(lends.name) + 2) ~ '^[0-9]+$')"
 /* Of a row n of node: it is no engine's. */
 #define NODE_STAYS "NOT " NODE_LENT("n")
-/* What a machine becomes that has had its lease. */
+/* What a machine becomes that has had its lease: the mark is a column, the words are for people. */
 #define LENT_WORDS "lent for one lease"
-#define LENT_DRAINED "is_drained = true, reason = '" LENT_WORDS "'"
+#define LENT_DRAINED "is_drained = true, is_spent = true, reason = '" LENT_WORDS "'"
 
 /* Queued: the machines, which must be lent ones, take no more leases. n may be 0. */
 void lent_drain(struct db_tx *tx, const struct uuid *nodes, size_t n);

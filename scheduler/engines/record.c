@@ -122,7 +122,8 @@ static const struct stmt list = { .name = "engine_list", .params = "ui", .row = 
 static const struct stmt enable = { .name = "engine_enable", .params = "ub", .card = CARD_NONE, .sql =
     "UPDATE engine SET enabled = $2 WHERE engine_id = $1" };
 static const struct stmt runs_end = { .name = "engine_runs_remove", .params = "u", .card = CARD_NONE, .sql =
-    "DELETE FROM engine_run WHERE engine_id = $1 AND state = 'ENDED'" };
+    "DELETE FROM engine_run r USING engine g\n"
+    " WHERE g.engine_id = $1 AND r.engine_id = $1 AND r.state = 'ENDED' AND (NOT r.is_left OR g.health <> 'UP')" };
 static const struct stmt remove_ = { .name = "engine_remove", .params = "u", .card = CARD_NONE, .sql =
     "DELETE FROM engine WHERE engine_id = $1 AND cardinality(told_jobs) = 0\n"
     "   AND NOT EXISTS (SELECT FROM engine_run r WHERE r.engine_id = $1)" };
@@ -206,7 +207,8 @@ enum errc engine_remove(struct work *w, struct uuid id, struct engine *ret, stru
     if (n)
         return ERR_OK;
     if (!ret->runs)
-        return FAIL(e, CONFLICT, "Jobs say that they wait for its machines; disable it and try again in a moment");
+        return FAIL(e, CONFLICT, "Jobs say that they wait for its machines, or what ended runs left there is being removed; "
+                                 "disable it and try again in a moment");
     return FAIL(e, CONFLICT, "%lld of its runs are open; disable it and wait until they have ended", (long long)ret->runs);
 }
 

@@ -20,11 +20,15 @@ SCHEMA_OF(tried, "How often", FIELD(tried, tries, 0));
 struct ended_row { struct uuid run_id; };
 SCHEMA_OF(ended_row, "A run that ended", FIELD(ended_row, run_id, 0));
 
+struct left_row { struct uuid run_id; int64_t tries; };
+SCHEMA_OF(left_row, "An ended run that may have left something", FIELD(left_row, run_id, 0), FIELD(left_row, tries, 0));
+
 #define US(t) "coalesce((extract(epoch FROM " t ") * 1000000)::bigint, 0)"
 /* Of run r and engine g. */
 #define OF_RUN "n.zone = g.zone AND n.pool = g.pool AND n.name IN (SELECT g.name || '-' || s FROM unnest(r.seats) s)"
 static const struct stmt engines = { .name = "run_engines", .params = "i", .row = &engine_schema, .card = CARD_MANY, .sql =
-    "SELECT " ROW_COLUMNS FROM_ENGINES "g.enabled OR g.runs > 0 OR cardinality(g.told_jobs) > 0 ORDER BY engine_id LIMIT $1" };
+    "SELECT " ROW_COLUMNS FROM_ENGINES "g.enabled OR g.runs > 0 OR cardinality(g.told_jobs) > 0\n"
+    "   OR EXISTS (SELECT FROM engine_run l WHERE l.engine_id = g.engine_id AND l.is_left) ORDER BY engine_id LIMIT $1" };
 static const struct stmt open = { .name = "run_open", .params = "ui", .row = &run_row_schema, .card = CARD_MANY, .sql =
     "SELECT r.run_id, r.for_tenant AS tenant_id, r.for_job AS job_id, r.state, array_to_string(r.seats, ',') AS seats, r.slots,\n"
     "       r.cpus, r.gpus, r.memory_bytes, r.minutes, r.tries, r.digest, r.external_id, r.external_state, r.says,\n"
@@ -49,7 +53,7 @@ static const struct stmt token = { .name = "run_token", .params = "usssysiu", .c
     "INSERT INTO join_token (join_token_id, zone, pool, node_name, hash, hint, uses, expires_at, created_by)\n"
     "VALUES ($1, $2, $3, $4, $5, $6, 1, clock_timestamp() + $7 * interval '1 minute', $8)" };
 static const struct stmt free_names = { .name = "run_free_names", .params = "ssS", .card = CARD_NONE, .sql =
-    "UPDATE node SET state = 'LOST', is_drained = false, reason = ''\n"
+    "UPDATE node SET state = 'LOST', is_drained = false, is_spent = false, reason = ''\n"
     " WHERE zone = $1 AND pool = $2 AND name = ANY ($3) AND state <> 'QUARANTINED'" };
 static const struct stmt tell = { .name = "run_tell", .params = "uisss", .card = CARD_NONE, .sql =
     "UPDATE engine_run SET external_id = $3, external_state = $4, says = $5, seen_at = clock_timestamp()\n"
@@ -57,8 +61,8 @@ static const struct stmt tell = { .name = "run_tell", .params = "uisss", .card =
 static const struct stmt back = { .name = "run_back", .params = "uist", .card = CARD_NONE, .sql =
     "UPDATE engine_run SET state = 'WANTED', says = $3, wait_until = $4\n"
     " WHERE run_id = $1 AND tries = $2 AND state <> 'ENDED'" };
-static const struct stmt end = { .name = "run_end", .params = "uiss", .card = CARD_NONE, .sql =
-    "UPDATE engine_run SET state = 'ENDED', outcome = $3, says = $4, ended_at = clock_timestamp()\n"
+static const struct stmt end = { .name = "run_end", .params = "uissb", .card = CARD_NONE, .sql =
+    "UPDATE engine_run SET state = 'ENDED', outcome = $3, says = $4, is_left = $5, ended_at = clock_timestamp()\n"
     " WHERE run_id = $1 AND tries = $2 AND state <> 'ENDED'" };
 static const struct stmt gone = { .name = "run_gone", .params = "ssS", .card = CARD_NONE, .sql =
     "UPDATE node SET state = 'LOST', " LENT_DRAINED "\n"
@@ -78,7 +82,14 @@ static const struct stmt ended = { .name = "run_ended", .params = "Ui", .row = &
     "SELECT run_id FROM engine_run WHERE run_id = ANY ($1) AND state = 'ENDED' LIMIT $2" };
 static const struct stmt purge = { .name = "run_purge", .params = "", .card = CARD_NONE, .sql =
     "DELETE FROM engine_run WHERE run_id IN (SELECT run_id FROM engine_run WHERE state = 'ENDED'\n"
-    "   AND ended_at < clock_timestamp() - interval '7 days' ORDER BY ended_at LIMIT 1000)" };
+    "   AND ended_at < clock_timestamp() - CASE WHEN is_left THEN interval '30 days' ELSE interval '7 days' END\n"
+    " ORDER BY ended_at LIMIT 1000)" };
+/* Not at once: a call that was given up may still be carried out. */
+static const struct stmt left = { .name = "run_left", .params = "ui", .row = &left_row_schema, .card = CARD_MANY, .sql =
+    "SELECT run_id, tries FROM engine_run WHERE engine_id = $1 AND is_left AND ended_at < clock_timestamp() - interval '10 seconds'\n"
+    " ORDER BY ended_at LIMIT $2" };
+static const struct stmt removed = { .name = "run_removed", .params = "U", .card = CARD_NONE, .sql =
+    "UPDATE engine_run SET is_left = false WHERE run_id = ANY ($1) AND is_left" };
 #define OF_ENGINES(t) "EXISTS (SELECT FROM engine g WHERE g.zone = " t ".zone AND g.pool = " t ".pool)"
 static const struct stmt purge_tokens = { .name = "run_purge_tokens", .params = "", .card = CARD_NONE, .sql =
     "DELETE FROM join_token WHERE join_token_id IN (SELECT k.join_token_id FROM join_token k\n"
@@ -89,7 +100,8 @@ static const struct stmt purge_certs = { .name = "run_purge_certs", .params = ""
     "   AND c.not_after < clock_timestamp() - interval '7 days'" };
 
 const struct stmt *const engine_run_stmts[] = { &engines, &open, &drain, &count_up, &withdraw, &token,
-    &free_names, &tell, &back, &end, &gone, &reasons, &unreason, &health, &ended, &purge, &purge_tokens, &purge_certs, NULL };
+    &free_names, &tell, &back, &end, &gone, &reasons, &unreason, &health, &ended, &purge, &left, &removed,
+    &purge_tokens, &purge_certs, NULL };
 
 enum errc engine_run_engines(struct work *w, struct slice *ret, struct err *e)
 {
@@ -218,12 +230,13 @@ enum errc engine_run_back(struct work *w, const struct run_row *r, struct str sa
 }
 
 enum errc engine_run_end(struct work *w, const struct engine *g, const struct run_row *r, const char *outcome, struct str says,
-                  bool is_gone, struct err *e)
+                  bool is_gone, bool is_left, struct err *e)
 {
     struct str names[ENGINE_MACHINES];
     int64_t rows;
     const size_t n = names_of(w->arena, g, r, names);
-    TRY(db_exec(w->tx, &end, ARGS(A_UUID(r->run_id), A_I64(r->tries), A_TEXT(outcome), A_STR(says)), &rows, e));
+    TRY(db_exec(w->tx, &end, ARGS(A_UUID(r->run_id), A_I64(r->tries), A_TEXT(outcome), A_STR(says),
+                A_BOOL(is_left)), &rows, e));
     if (!rows)
         return ERR_OK;
     db_queue(w->tx, &withdraw, ARGS(A_STR(g->zone), A_STR(g->pool), A_STRS(names, n)), false);
@@ -246,6 +259,24 @@ enum errc engine_run_health(struct work *w, struct uuid engine_id, bool is_up, s
 enum errc engine_run_ended(struct work *w, const struct uuid *ids, size_t n, struct slice *ret, struct err *e)
 {
     return db_many(w->tx, &ended, ARGS(A_UUIDS(ids, n), A_I64(ENGINE_RUNS_MAX)), ret, ENGINE_RUNS_MAX, e);
+}
+
+enum errc engine_run_left(struct work *w, const struct engine *g, struct run_left *ret, size_t most, size_t *ret_n, struct err *e)
+{
+    struct slice rows = { 0 };
+    TRY(db_many(w->tx, &left, ARGS(A_UUID(g->engine_id), A_I64(most)), &rows, most, e));
+    const struct left_row *r = rows.items;
+    for (size_t i = 0; i < rows.n; i++) {
+        ret[i].run_id = r[i].run_id;
+        engine_name(r[i].run_id, r[i].tries, ret[i].name);
+    }
+    *ret_n = rows.n;
+    return ERR_OK;
+}
+
+enum errc engine_run_removed(struct work *w, const struct uuid *ids, size_t n, struct err *e)
+{
+    return n ? db_exec(w->tx, &removed, ARGS(A_UUIDS(ids, n)), NULL, e) : ERR_OK;
 }
 
 enum errc engine_run_purge(struct work *w, struct err *e)

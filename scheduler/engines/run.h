@@ -44,15 +44,22 @@ enum errc engine_run_tell(struct work *w, const struct run_row *r, struct str ex
                           struct str says, struct err *e) MUST_CHECK;
 /* The engine took nothing; not before wait_us. */
 enum errc engine_run_back(struct work *w, const struct run_row *r, struct str says, int64_t wait_us, struct err *e) MUST_CHECK;
-/* is_gone: its processes have surely ended, so its machines are taken as lost at once. */
+/* is_gone: its processes have surely ended, so its machines are taken as lost at once. is_left: something of it may be at the
+ * engine (engine_run_left). */
 enum errc engine_run_end(struct work *w, const struct engine *g, const struct run_row *r, const char *outcome, struct str says,
-                  bool is_gone, struct err *e) MUST_CHECK;
+                  bool is_gone, bool is_left, struct err *e) MUST_CHECK;
 /* Jobs that wait for a run say so, with the run's words. */
 enum errc engine_run_reasons(struct work *w, const struct engine *g, struct err *e) MUST_CHECK;
 enum errc engine_run_health(struct work *w, struct uuid engine_id, bool is_up, struct str says, struct err *e) MUST_CHECK;
 /* Of these runs, those that have ended here: what is left of them at an engine is nobody's. n <= ENGINE_RUNS_MAX. */
 enum errc engine_run_ended(struct work *w, const struct uuid *ids, size_t n, struct slice *ret, struct err *e) MUST_CHECK;
-/* Forgets runs that ended seven days ago, and tokens and certificates of engines' machines that ended as long ago. */
+/* Ended runs that may have left something at the engine under their last name, the oldest first; and those of which nothing is
+ * left there. */
+struct run_left { struct uuid run_id; char name[ENGINE_NAME_TEXT]; };
+enum errc engine_run_left(struct work *w, const struct engine *g, struct run_left *ret, size_t most, size_t *ret_n,
+                          struct err *e) MUST_CHECK;
+enum errc engine_run_removed(struct work *w, const struct uuid *ids, size_t n, struct err *e) MUST_CHECK;
+/* Forgets runs that ended seven days ago (thirty, where they may have left something), and tokens and certificates of engines' machines that ended as long ago. */
 enum errc engine_run_purge(struct work *w, struct err *e) MUST_CHECK;
 
 /* The submission of a run as it is or was sent; tokens: one for each machine, STR_NULL: without them, for comparison. Pure. */

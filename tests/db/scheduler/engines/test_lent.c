@@ -29,7 +29,7 @@ static void fresh(int up)
     kit_engine(&f, "lent", 4);
     for (int i = 0; i < up; i++) {
         machine_up(&f, &m[i], "ae-dxb-1", names[i], SLOTS, 0);
-        fixture_exec(&f, "UPDATE node SET pool = 'lent', gangs = true, is_drained = false, state = 'READY', reason = ''"
+        fixture_exec(&f, "UPDATE node SET pool = 'lent', gangs = true, is_drained = false, is_spent = false, state = 'READY', reason = ''"
                          " WHERE name = '%s'", names[i]);
     }
 }
@@ -227,6 +227,23 @@ static void nobody_makes_it_ready_again(void **state)
     done();
 }
 
+/* The mark is a column; a scheduler of the release before has the words alone, and a trigger marks what that one says. */
+static void words_of_people_are_no_mark(void **state)
+{
+    (void)state;
+    fresh(1);
+    assert_int_equal(move(NODE_DRAIN, LENT_WORDS), ERR_OK);
+    assert_int_equal(move(NODE_UNDRAIN, ""), ERR_OK);
+    fixture_exec(&f, "SET SESSION AUTHORIZATION falaj_scheduler; UPDATE node SET state = 'DRAINING', is_drained = true,"
+                     " reason = '" LENT_WORDS "' WHERE name = 'lent-1'; RESET SESSION AUTHORIZATION");
+    assert_int_equal(fixture_count(&f, DRAINED " AND is_spent"), 1);
+    assert_int_equal(move(NODE_UNDRAIN, ""), ERR_CONFLICT);
+    fixture_exec(&f, "SET SESSION AUTHORIZATION falaj_scheduler; UPDATE node SET state = 'LOST', is_drained = false, reason = ''"
+                     " WHERE name = 'lent-1'; RESET SESSION AUTHORIZATION");
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM node WHERE is_spent"), 0);
+    done();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -236,7 +253,7 @@ int main(void)
         cmocka_unit_test(machines_of_a_gang_and_of_two_jobs_take_no_more),
         cmocka_unit_test(one_of_the_pool_that_stays_takes_what_it_has_room_for),
         cmocka_unit_test(the_mirror_follows_the_engine),
-        cmocka_unit_test(nobody_makes_it_ready_again),
+        cmocka_unit_test(nobody_makes_it_ready_again), cmocka_unit_test(words_of_people_are_no_mark),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -51,6 +51,31 @@ static void who_waits_gets_a_run_in_turns_and_within_its_places(void **state)
     fixture_forget_jobs(&f);
 }
 
+/* Of a removal that was not seen to its end: until it was, and not before a call that was given up is surely over. */
+static void what_is_left_is_kept_in_mind(struct uuid run_id)
+{
+    struct run_left left[2] = { 0 };
+    size_t n = 9;
+    struct slice rows = { 0 };
+    struct work w = kit_begin(&f.scheduler, SCOPE_SYSTEM);
+    OK(engine_run_left(&w, &g, left, 2, &n, e));
+    assert_int_equal(n, 0);
+    kit_end(&w);
+    fixture_exec(&f, "UPDATE engine_run SET ended_at = ended_at - interval '1 minute'; UPDATE engine SET enabled = false");
+    w = kit_begin(&f.scheduler, SCOPE_SYSTEM);
+    OK(engine_run_engines(&w, &rows, e));
+    assert_int_equal(rows.n, 1);                        /* a disabled one is looked after for it */
+    OK(engine_run_left(&w, &g, left, 2, &n, e));
+    assert_true(n == 1 && uuid_eq(left[0].run_id, run_id) && str_ends(str_c(left[0].name), "-2"));
+    OK(engine_run_removed(&w, &run_id, 1, e));
+    OK(engine_run_left(&w, &g, left, 2, &n, e));
+    assert_int_equal(n, 0);
+    OK(engine_run_engines(&w, &rows, e));
+    assert_int_equal(rows.n, 0);
+    kit_end(&w);
+    fixture_exec(&f, "UPDATE engine_run SET ended_at = ended_at + interval '1 minute'; UPDATE engine SET enabled = true");
+}
+
 static void a_try_has_tokens_of_its_own_and_one_who_began_it(void **state)
 {
     (void)state;
@@ -85,8 +110,9 @@ static void a_try_has_tokens_of_its_own_and_one_who_began_it(void **state)
     assert_int_equal(r.tries, 2);
     assert_int_equal(fixture_count(&f, "SELECT count(*) FROM join_token WHERE revoked_at IS NULL"), 1);
     OK(db_begin(f.scheduler.pool, SCOPE_SYSTEM, 0, w.arena, &w.tx, e));
-    OK(engine_run_end(&w, &g, &r, "LOST", STR("NODE_FAIL"), false, e));
+    OK(engine_run_end(&w, &g, &r, "LOST", STR("NODE_FAIL"), false, true, e));
     kit_end(&w);
+    what_is_left_is_kept_in_mind(r.run_id);
     assert_int_equal(fixture_count(&f, "SELECT count(*) FROM join_token WHERE revoked_at IS NULL"), 0);
     assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job WHERE reason = 'Resources' AND message = ''"), 1);
     w = kit_begin(&f.scheduler, SCOPE_SYSTEM);
