@@ -4,6 +4,7 @@
 #include "scheduler/engines/demand.h"
 #include "core/db/tx.h"
 #include "core/table/config.h"
+#include "core/wire/job_type.h"
 #include "scheduler/engines/deal.h"
 #include "scheduler/engines/run.h"
 
@@ -50,18 +51,21 @@ static const struct stmt seats = { .name = "demand_seats", .params = "ui", .row 
     "w AS (SELECT greatest($4, $3 / greatest(count(*), 1)) AS most FROM t),\n"                                            \
     "seen AS MATERIALIZED (SELECT j.* FROM t CROSS JOIN LATERAL (\n"                                                      \
     "  SELECT q.tenant_id, q.job_id, q.slots, q.gpus, q.cpu_milli, q.memory_bytes, q.max_runtime_s, q.nodes, q.zone, q.kind,\n" \
-    "         q.data_class, q.reason, q.not_before, q.submitted_at, q.begin_at\n"                                          \
+    "         q.data_class, q.reason, q.engine, q.not_before, q.submitted_at, q.begin_at\n"                                          \
     "    FROM job q WHERE " WAITS " AND q.tenant_id = t.tenant_id AND q.job_id > $2\n"                                       \
     "   ORDER BY q.job_id LIMIT (SELECT most FROM w)) j)\n"
 /* A job that waits for anything else, as a quota or another job, waits for no machine. */
 #define MAY_BE_SERVED "IN ('Resources', 'NoMatchingFlavor', 'ZoneUnavailable', 'Engine')"
 
-/* After runs that ended and left the job waiting there is a pause that grows. Of those that fit into $10 free places the first $9
+/* A job whose program or model needs what none has that the engine lent lately ($12: kinds of programs) is not asked for: such a
+ * machine would leave unused. Where it lent none within an hour it is asked, so what its operator mended is found.
+ * After runs that ended and left the job waiting there is a pause that grows. Of those that fit into $10 free places the first $9
  * and of those that do not the first $11: so many of the one hide none of the other. What the judge of residency says is asked
  * once for a tenant and class. */
-static const struct stmt wanted = { .name = "demand_wanted", .params = "suiiusiiiii", .row = &demand_schema, .card = CARD_MANY,
+static const struct stmt wanted = { .name = "demand_wanted", .params = "suiiusiiiiiS", .row = &demand_schema, .card = CARD_MANY,
     .sql = SEEN
-    ", law AS MATERIALIZED (SELECT tenant_id, data_class, residency_zone_ok(tenant_id, data_class, $6) AS is_ok\n"
+    ", k AS MATERIALIZED (SELECT is_known, programs, engines FROM engine_shapes() WHERE engine_id = $5),\n"
+    "law AS MATERIALIZED (SELECT tenant_id, data_class, residency_zone_ok(tenant_id, data_class, $6) AS is_ok\n"
     "                         FROM (SELECT DISTINCT tenant_id, data_class FROM seen) d),\n"
     "r AS MATERIALIZED (SELECT for_tenant, count(*) AS runs, sum(cardinality(seats))::bigint AS places FROM engine_run\n"
     "                    WHERE engine_id = $5 AND state <> 'ENDED' GROUP BY for_tenant),\n"
@@ -70,6 +74,8 @@ static const struct stmt wanted = { .name = "demand_wanted", .params = "suiiusii
     "        FROM seen j JOIN law USING (tenant_id, data_class) LEFT JOIN r ON r.for_tenant = j.tenant_id\n"
     "       WHERE j.not_before IS NULL AND (j.zone IS NULL OR j.zone = $6) AND NOT job_stays(j.kind) AND law.is_ok\n"
     "         AND j.reason " MAY_BE_SERVED " AND j.max_runtime_s <= $7 AND j.nodes <= $8\n"
+    "         AND NOT EXISTS (SELECT FROM k WHERE is_known AND (NOT programs AND j.kind = ANY ($12)\n"
+    "                            OR j.engine <> '' AND strpos(', ' || engines, ', ' || j.engine || ' ') = 0))\n"
     "         AND NOT EXISTS (SELECT FROM engine_run r\n"
     "                          WHERE r.for_tenant = j.tenant_id AND r.for_job = j.job_id AND r.state <> 'ENDED')\n"
     "         AND clock_timestamp() > coalesce((\n"
@@ -112,9 +118,14 @@ const struct stmt *const engine_demand_stmts[] = { &hold, &seats, &wanted, &furt
 static enum errc look(struct work *w, const struct engine *g, struct uuid after, size_t free, struct slice *ret, struct err *e)
 {
     const int64_t most = g->machines < ENGINE_MACHINES ? g->machines : ENGINE_MACHINES;
+    struct str kinds[JOB_KIND_COUNT];
+    size_t nkinds = 0;
+    for (int i = 0; i < JOB_KIND_COUNT; i++)
+        if (job_types[i].traits & JT_PROGRAMS)
+            kinds[nkinds++] = str_c(job_types[i].name);
     return db_many(w->tx, &wanted, ARGS(A_STR(g->pool), A_UUID(after), A_I64(DEMAND_LOOK), A_I64(DEMAND_LEAST),
                    A_UUID(g->engine_id), A_STR(g->zone), A_I64(g->longest_seconds), A_I64(most), A_I64(DEMAND_NEW_MAX),
-                   A_I64(free), A_I64(DEMAND_LARGE_MAX)), ret, DEMAND_MAX, e);
+                   A_I64(free), A_I64(DEMAND_LARGE_MAX), A_STRS(kinds, nkinds)), ret, DEMAND_MAX, e);
 }
 
 static enum errc find(struct work *w, const struct engine *g, struct uuid *after, size_t free, struct slice *ret, struct err *e)

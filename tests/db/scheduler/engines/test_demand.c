@@ -48,7 +48,7 @@ static void reads_few(void)
     fixture_exec(&f, "DO $do$ DECLARE reads bigint; BEGIN"
                      " EXECUTE $q$%s$q$ USING 'many', '%08d-0000-0000-0000-000000000000'::uuid, %d::bigint, %d::bigint,"
                      "   (SELECT engine_id FROM engine), 'ae-dxb-1', 86400::bigint, 2::bigint, 32::bigint, 2::bigint,"
-                     "   256::bigint;"
+                     "   256::bigint, '{run}'::text[];"
                      " SELECT coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) INTO reads FROM pg_stat_xact_user_tables"
                      "  WHERE relid = 'job'::regclass;"
                      " IF reads < 8 OR reads > %d THEN RAISE EXCEPTION '%% rows read', reads; END IF; END $do$",
@@ -102,6 +102,27 @@ static void free_machines_are_kept_for_a_gang_and_it_is_said(void **state)
     kit_jobs(&f, f.tenant_b, 1, "kept", &of_b);
     assert_int_equal(serve(&after), 1);                             /* both are free, and all of them are its */
     assert_int_equal(fixture_count(&f, "SELECT count(*) FROM engine_run WHERE state <> 'ENDED' AND cardinality(seats) = 2"), 1);
+    forget();
+}
+
+/* None of what it lent within an hour has what computes the model: no machine is asked for that would leave unused. */
+static void what_it_is_known_to_lack_is_not_asked_for(void **state)
+{
+    (void)state;
+    struct machine m = { 0 };
+    struct uuid job, after = UUID_NIL;
+    kit_jobs(&f, f.tenant_a, 1, "known", &job);
+    engine_up("known", 2);
+    machine_up(&f, &m, "ae-dxb-1", "known-7", 4, 0);
+    fixture_exec(&f, "UPDATE node SET pool = 'known', state = 'LOST', engines = 'other 1, onnxruntimes 2' WHERE name = 'known-7'");
+    fixture_exec(&f, "UPDATE job SET engine = 'onnxruntime' WHERE pool = 'known'");
+    assert_int_equal(serve(&after), 0);
+    fixture_exec(&f, "UPDATE node SET engines = 'other 1, onnxruntime 1.30.0' WHERE name = 'known-7'");
+    assert_int_equal(serve(&after), 1);
+    fixture_exec(&f, "DELETE FROM engine_run");
+    fixture_exec(&f, "UPDATE node SET engines = '', last_seen_at = now() - interval '61 minutes' WHERE name = 'known-7'");
+    assert_int_equal(serve(&after), 1);                             /* its operator may have mended it */
+    fixture_exec(&f, "UPDATE node SET pool = 'default', name = 'other' WHERE name = 'known-7'");
     forget();
 }
 
@@ -235,6 +256,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_behind_many_is_come_to_and_a_turn_reads_few),
         cmocka_unit_test(free_machines_are_kept_for_a_gang_and_it_is_said),
+        cmocka_unit_test(what_it_is_known_to_lack_is_not_asked_for),
         cmocka_unit_test(what_was_told_is_taken_back_when_it_holds_no_more),
         cmocka_unit_test(a_gang_that_falls_out_of_the_window_says_nothing),
         cmocka_unit_test(those_that_do_not_fit_hide_none_that_does),

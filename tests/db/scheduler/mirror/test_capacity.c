@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_capacity.c - the memory of the largest machines: per zone and pool, two seconds old at most, without which all is accepted. */
-#include "tests/db/scheduler/fixture.h"
+#include "tests/db/scheduler/engines/engine_kit.h"
 #include "scheduler/mirror/capacity.h"
 #include "scheduler/plan/miss.h"
 
@@ -9,6 +9,7 @@ static struct machine small, large, away;
 static int64_t now_us = 5000000;
 static bool needs_programs;
 static struct str engine;
+static int64_t nodes = 1, runtime_s = 600;
 static char said[256];                  /* of the last answer */
 
 static int64_t now(void *ctx)
@@ -43,7 +44,7 @@ static struct capacity_answer ask(struct capacity_cache *c, const char *zone, co
     app.clock = &turned;
     app.capacity = c;
     const struct snap_job job = { .pool = str_c(pool), .slots = slots, .gpus = gpus, .needs_programs = needs_programs,
-                                  .engine = engine };
+                                  .engine = engine, .nodes = nodes, .max_runtime_s = runtime_s };
     OK(capacity_ask(&w, zones, 2, &job, &a, e));
     snprintf(said, sizeof said, "%.*s", STR_ARG(a.miss));
     arena_free(w.arena);
@@ -123,6 +124,45 @@ static void without_it_nothing_is_known(void **state)
     capacity_cache_free(NULL);
 }
 
+/* What an engine lends is as large as is asked; what it is beside that is told by what it lent within an hour. */
+static void an_engine_lends_what_no_machine_has(void **state)
+{
+    (void)state;
+    struct capacity_cache *c = capacity_cache_new();
+    fixture_exec(&f, "UPDATE node SET pool = 'hpc' WHERE name = 'small'");
+    assert_false(ask(c, "ae-dxb-1", "hpc", 5, 8).fits);
+    now_us += 2000000;
+    kit_engine(&f, "hpc", 2);
+    assert_true(ask(c, "ae-dxb-1", "hpc", 500, 8).fits);
+    assert_false(ask(c, "ae-auh-1", "hpc", 500, 8).known);          /* in its zone alone */
+    needs_programs = true;
+    engine = STR("onnxruntime");
+    assert_true(ask(c, "ae-dxb-1", "hpc", 500, 8).fits);            /* it lent none yet: nobody knows */
+    now_us += 2000000;
+    fixture_exec(&f, "UPDATE node SET name = 'hpc-1', programs = false WHERE name = 'small'");
+    assert_int_equal(ask(c, "ae-dxb-1", "hpc", 500, 8).lacks, MISS_PROGRAMS);
+    needs_programs = false;
+    assert_int_equal(ask(c, "ae-dxb-1", "hpc", 500, 8).lacks, MISS_ENGINE);
+    now_us += 2000000;
+    fixture_exec(&f, "UPDATE node SET engines = 'onnxruntime 1.30.0' WHERE name = 'hpc-1'");
+    assert_true(ask(c, "ae-dxb-1", "hpc", 500, 8).fits);
+    engine = STR_NULL;
+    nodes = 3;
+    assert_false(ask(c, "ae-dxb-1", "hpc", 500, 8).fits);           /* of two machines */
+    nodes = 1;
+    runtime_s = 86401;
+    assert_false(ask(c, "ae-dxb-1", "hpc", 500, 8).fits);           /* for a day at most */
+    runtime_s = 0;
+    assert_false(ask(c, "ae-dxb-1", "hpc", 500, 8).fits);           /* a deployment */
+    runtime_s = 600;
+    now_us += 2000000;
+    fixture_exec(&f, "UPDATE engine SET enabled = false");
+    assert_false(ask(c, "ae-dxb-1", "hpc", 500, 8).fits);
+    fixture_exec(&f, "DELETE FROM engine");
+    fixture_exec(&f, "UPDATE node SET pool = 'default', name = 'small', engines = '', programs = true WHERE name = 'hpc-1'");
+    capacity_cache_free(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -131,6 +171,7 @@ int main(void)
         cmocka_unit_test(a_model_goes_to_a_machine_with_its_engine),
         cmocka_unit_test(it_is_two_seconds_old_at_most),
         cmocka_unit_test(without_it_nothing_is_known),
+        cmocka_unit_test(an_engine_lends_what_no_machine_has),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
