@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # install-deps.sh - installs what Falaj needs on Debian 12, and nothing that is already there.
 #
-#   deploy/install-deps.sh [--build] [--run] [--console] [--test] [--package] [--torch] [--s3] [--ha] [--images]
+#   deploy/install-deps.sh [--build] [--run] [--console] [--test] [--package] [--torch] [--s3] [--ha] [--images] [--mpi]
 #                          [--all] [--list]
 #
 # --build  compiler, linker and libraries of the programs and of the tests in C
@@ -15,6 +15,7 @@
 # --s3     Ceph with its radosgw, a real S3 store for the full tier of the tests (320 MB); not part of --all
 # --ha     HAProxy, Patroni, etcd and nft, for the drills of a highly available site in the full tier; not part of --all
 # --images what makes container images, and looks at compose files; not part of --all
+# --mpi    OpenMPI, for the full tier of the tests; not part of --all
 # --all    all of the others (also the default)
 # --list   print the packages of the chosen groups and stop
 #
@@ -44,6 +45,8 @@ packages_ha=(haproxy patroni etcd-server nftables)
 packages_package=(debhelper lintian debootstrap prometheus)
 # shellcheck disable=SC2034
 packages_images=(mmdebstrap buildah docker-compose)
+# shellcheck disable=SC2034
+packages_mpi=(openmpi-bin)
 node_minimum=20.19.0
 node_pinned=20.20.2
 npm_pinned=10.9.9 # Debian's 9 is refused by the engines field of a linter of the HTTP tests
@@ -52,12 +55,12 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 say() { printf 'install-deps: %s\n' "$*"; }
 die() { printf 'install-deps: %s\n' "$2" >&2; exit "$1"; }
-usage() { sed -n '3,18s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '3,19s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 
 want=() groups=() list=0
 for arg in "$@"; do
     case $arg in
-        --build | --run | --console | --test | --package | --torch | --s3 | --ha | --images) groups+=("${arg#--}") ;;
+        --build | --run | --console | --test | --package | --torch | --s3 | --ha | --images | --mpi) groups+=("${arg#--}") ;;
         --all) groups+=(build run console test) ;;
         --list) list=1 ;;
         -h | --help) usage; exit 0 ;;

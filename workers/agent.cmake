@@ -16,11 +16,18 @@ foreach(f agent/agent agent/cards agent/devices agent/energy agent/fetch agent/i
           lease/mask lease/programs lease/engines lease/run_keep
           lease/run_output lease/run_end lease/run_trace
           lease/work_type lease/isolation lease/accounts lease/run_cert
-          lease/run_gang lease/gang_join lease/gang_net lease/run_world lease/image_cache
+          lease/run_gang lease/rank_bytes lease/gang_join lease/gang_net lease/run_world lease/image_cache
           lease/run_energy lease/child_meter
           lease/box_enter lease/box_visit lease/run_door lease/inside agent/book_door agent/inside_link)
   list(APPEND agent_sources ${agent_dir}/${f}.c)
 endforeach()
+# falaj-rank goes into boxes beside any image: static, without the options of the build, carried in the worker.
+add_executable(falaj-rank ${agent_dir}/rank/rank.c)
+set_target_properties(falaj-rank PROPERTIES COMPILE_OPTIONS "-Wall;-Wextra;-Os" LINK_OPTIONS "-static;-no-pie;-s;-Wl,--build-id=none"
+                      COMPILE_DEFINITIONS _GNU_SOURCE INCLUDE_DIRECTORIES ${CMAKE_SOURCE_DIR}
+                      POSITION_INDEPENDENT_CODE OFF INTERPROCEDURAL_OPTIMIZATION OFF)
+set_source_files_properties(${agent_dir}/lease/rank_bytes.c PROPERTIES OBJECT_DEPENDS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/falaj-rank
+                            COMPILE_DEFINITIONS FALAJ_RANK_FILE="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/falaj-rank")
 file(GLOB image_sources CONFIGURE_DEPENDS ${agent_dir}/image/*.c)
 falaj_library(falaj_workers_image workers SOURCES ${image_sources}
     USES falaj_core_base falaj_core_table falaj_core_json falaj_core_crypto PRIVATE_LIBS z zstd)
@@ -29,4 +36,5 @@ falaj_library(falaj_workers_agent workers SOURCES ${agent_sources} ${agent_types
   USES falaj_workers_compute falaj_workers_gang falaj_workers_image
        falaj_core_base falaj_core_table falaj_core_json falaj_core_crypto falaj_core_wire falaj_core_http_client
        falaj_core_http_otlp falaj_core_http_server falaj_core_http_certs falaj_core_data PRIVATE_LIBS m ${CMAKE_DL_LIBS})
+add_dependencies(falaj_workers_agent falaj-rank)
 falaj_binary(falaj-worker SOURCES ${agent_dir}/main.c USES workers_agent)

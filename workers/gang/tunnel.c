@@ -68,6 +68,7 @@ static void hear_done(struct tunnel *t, int rank, bool again)
 {
     t->side[rank].is_done = true;
     pthread_mutex_lock(&t->lock);
+    t->sight.leader_done |= rank == 0;
     t->sight.asks_again |= again;
     pthread_mutex_unlock(&t->lock);
     look_if_all_are_done(t);

@@ -21,6 +21,7 @@ struct tunnel;
 /* What is known of the others. */
 struct tunnel_sight {
     bool all_done, asks_again;          /* every program has ended well; one of them, ours too, asks to be queued again */
+    bool leader_done;                   /* rank 0's program has ended well */
     bool is_lost;                       /* a machine is gone, or its program failed */
     bool is_stopping;                   /* a machine was told to stop its program */
     char why[PACKET_WORDS_MAX + 64];    /* of the last two, the first that was heard */

@@ -73,6 +73,13 @@ static void set_mpi(struct run_launch *l, const struct lease_grant *g, struct ar
     set(l, a, "OMPI_MCA_orte_default_hostfile=/falaj/code/" RUN_HOSTFILE);
     if (!lease_grant_is_gang(g))
         return;
+    l->has_rank = true;
+    l->serves = g->rank > 0;
+    /* Its daemons stay children of what started them, and rank 0 starts all: a box ends with its first process. */
+    set(l, a, "OMPI_MCA_plm_rsh_agent=/falaj/code/" RUN_RANK);
+    set(l, a, "OMPI_MCA_plm_rsh_no_tree_spawn=1");
+    set(l, a, "OMPI_MCA_orte_leave_session_attached=1");
+    set(l, a, "OMPI_MCA_btl_vader_single_copy_mechanism=none");         /* a box lets none read another's memory */
     set(l, a, "OMPI_MCA_btl_tcp_if_include=" GANG_NET_NAME);
     set(l, a, "OMPI_MCA_oob_tcp_if_include=" GANG_NET_NAME);
 }

@@ -87,6 +87,11 @@ enum errc run_world_end(struct run_world *w, int code, const char *why, int64_t 
     return ended_by(&s, e);
 }
 
+bool run_world_leader_done(const struct run_world *w)
+{
+    return w->tunnel && tunnel_look(w->tunnel).leader_done;
+}
+
 bool run_world_gives(const struct run_world *w)
 {
     return !w->c->grant.lease.rank;

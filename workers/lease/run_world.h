@@ -28,6 +28,8 @@ const char *run_world_stops(struct run_world *w);
  * *ret_code: the status that counts, RUN_AGAIN where another one asks for that. why: of a failure, in words. */
 MUST_CHECK enum errc run_world_end(struct run_world *w, int code, const char *why, int64_t until_us, int *ret_code,
                                    struct err *e);
+/* Rank 0's program has ended well: who only serves it (run_launch.serves) has nothing more to do. */
+bool run_world_leader_done(const struct run_world *w);
 /* Rank 0, or alone: what it gives is the job's. */
 bool run_world_gives(const struct run_world *w);
 void run_world_close(struct run_world *w);

@@ -23,6 +23,7 @@
 #include "core/wire/job_result.h"
 #include "core/wire/type_run.h"
 #include "workers/lease/folder.h"
+#include "workers/lease/rank_bytes.h"
 #include "workers/lease/run_door.h"
 #include "workers/lease/run_image.h"
 #include "workers/lease/run_keep.h"
@@ -31,6 +32,7 @@
 #include "workers/lease/run_secrets.h"
 #include "workers/lease/run_world.h"
 #include "workers/lease/work_type.h"
+#include "workers/rank/rank.h"
 
 enum { RUN_FILES = 4096, RUN_PIDS = 1024, LOOK_MS = 500, STATUS_BYTES = 4096,
     ENV_ROOM = RUN_ENV_MAX + RUN_SECRETS_MAX + OCI_ENV_MAX + RUN_LAUNCH_MAX + 32,
@@ -95,6 +97,8 @@ static enum errc put_code(struct running *r, struct err *e)
     r->launch = run_launch_of((enum run_launcher)r->job.launcher, &r->c->grant.lease, r->c->arena);
     if (r->launch.hostfile)
         TRY(put_text(dir, RUN_HOSTFILE, str_c(r->launch.hostfile), e));
+    if (r->launch.has_rank)
+        TRY(put_text(dir, RUN_RANK, rank_bytes(), e));
     return r->job.script.len ? put_text(dir, "script", r->job.script, e) : ERR_OK;
 }
 
@@ -170,9 +174,12 @@ static enum errc start(struct running *r, struct err *e)
     struct env *v = ARENA_NEW(r->c->arena, struct env);
     v->a = r->c->arena;
     fill_env(v, r, grace_ms_of(r));
-    const struct box_program p = { .command = r->job.command.items, .ncommand = r->job.command.n, .env = v->items, .nenv = v->n,
+    static const struct str serve[] = { STR("/falaj/code/" RUN_RANK), STR(RANK_SERVE) };
+    const bool serves = r->launch.serves;
+    const struct box_program p = { .command = serves ? serve : r->job.command.items,
+                                   .ncommand = serves ? sizeof serve / sizeof *serve : r->job.command.n, .env = v->items, .nenv = v->n,
                                    .workdir = r->job.workdir, .has_image = r->image.layers > 0,
-                                   .devices = (uint64_t)r->c->grant.gpu_nodes, .takes_input = r->job.takes_stdin };
+                                   .devices = (uint64_t)r->c->grant.gpu_nodes, .takes_input = r->job.takes_stdin && !serves };
     r->began_us = now_us();
     TRY(box_start(&r->box, r->c->arena, &p, e));
     run_door_open(&r->door, r->c, &r->box, &p);
@@ -216,13 +223,20 @@ static bool has_pipes(const struct running *r)
     return false;
 }
 
+static void tell_to_end(struct running *r)
+{
+    box_signal(&r->box, SIGTERM);
+    r->kill_at_us = now_us() + grace_ms_of(r) * 1000;
+}
+
 static void look_at_clock(struct running *r)
 {
     const char *why = r->kill_at_us && r->world.has_said_stop ? NULL : run_world_stops(&r->world);
     if (why && !r->kill_at_us) {
         run_note(r->c, "info: %s: SIGTERM now, SIGKILL in %ld s", why, (long)(grace_ms_of(r) / 1000));
-        box_signal(&r->box, SIGTERM);
-        r->kill_at_us = now_us() + grace_ms_of(r) * 1000;
+        tell_to_end(r);
+    } else if (!r->kill_at_us && r->launch.serves && run_world_leader_done(&r->world)) {
+        tell_to_end(r);
     } else if (r->kill_at_us && now_us() >= r->kill_at_us) {
         box_signal(&r->box, SIGKILL);
     }
