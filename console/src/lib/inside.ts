@@ -3,7 +3,7 @@
 // bytes; and how its end is told.
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
-const LETTER = { input: 'i', size: 's', pause: 'p', go: 'g' } as const;
+const LETTER = { input: 'i', over: 'z', size: 's', pause: 'p', go: 'g' } as const;
 /** falaj-api reads no longer message. */
 export const PIECE = 16 * 1024;
 export const PROTOCOL = 'falaj.inside';
@@ -31,6 +31,8 @@ export function typed(text: string, binary = false): Uint8Array<ArrayBuffer>[] {
   for (let at = 0; at < bytes.length; at += PIECE) out.push(message(LETTER.input, bytes.subarray(at, at + PIECE)));
   return out;
 }
+/** There is no more input: for good, since the program reads the end of a file. */
+export const over = (): Uint8Array<ArrayBuffer> => message(LETTER.over, new Uint8Array());
 export const sized = (cols: number, rows: number): Uint8Array<ArrayBuffer> =>
   message(LETTER.size, encoder.encode(JSON.stringify({ cols, rows })));
 export const paused = (is: boolean): Uint8Array<ArrayBuffer> =>

@@ -8,6 +8,7 @@ import type { Search } from '../lib/search.ts';
 import { useSession } from '../shell/session.tsx';
 import { Page } from '../ui/page.tsx';
 import { Budgets } from './quotas/Budgets.tsx';
+import { Idle } from './quotas/Idle.tsx';
 import { QuotaBars } from './quotas/Limits.tsx';
 import { Prices } from './quotas/Prices.tsx';
 import { Rules } from './quotas/Rules.tsx';
@@ -39,6 +40,7 @@ export function Quotas() {
     { name: 'limits', perm: 'quota:read', api: 'GET /v1/quotas', cli: 'falaj quota list', draw: limits },
     { name: 'rules', perm: 'quota:read', api: 'GET /v1/quota-rules', cli: 'falaj rule list', draw: () => <Rules /> },
     { name: 'budgets', perm: 'usage:read', api: 'GET /v1/budgets', cli: 'falaj budget list', draw: () => <Budgets /> },
+    { name: 'idle', perm: 'job:read', api: 'GET /v1/idle-policy', cli: 'falaj idle show', draw: () => <Idle /> },
     {
       name: 'usage',
       perm: 'usage:read',

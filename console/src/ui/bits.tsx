@@ -35,11 +35,12 @@ export function Called({ of }: { of: Titled | undefined }) {
   useTranslation();
   return <Name>{titleOf(of)}</Name>;
 }
-/** A short code is never broken, as half of a phone's line holds it; a long one wherever the line ends. */
+/** A short code is never broken, as half of a phone's line holds it; a long one wherever the line ends, and of pairs it takes a
+ * line of its own, since half of one holds 32 letters. */
 export const Code = ({ children }: { children: string | number | undefined }) => {
   const { length } = String(children ?? '');
   return (
-    <bdi dir="ltr" className={`code${length <= 22 ? ' short' : length > 36 ? ' long' : ''}`} translate="no">
+    <bdi dir="ltr" className={`code${length <= 22 ? ' short' : length > 32 ? ' long' : ''}`} translate="no">
       {children}
     </bdi>
   );

@@ -44,6 +44,8 @@ export interface Field {
   max?: number;
   pattern?: RegExp;
   autoComplete?: string;
+  /** Asked for only while this holds of what stands in the other fields; else it is neither drawn nor judged. */
+  when?: (values: Values) => boolean;
   /** An address or a code: written from left to right on every page. */
   ltr?: boolean;
   /** What no usual field is: drawn by its page; its value is text all the same, and may be a list as JSON. */
@@ -186,6 +188,10 @@ export function ApiForm<const F extends readonly Field[]>(props: Props<F>) {
       const errors: FieldErrors<Values> = {};
       const read = { ...values };
       for (const f of fields) {
+        if (f.when?.(values) === false) {
+          read[f.name] = '';
+          continue;
+        }
         const v = values[f.name];
         // Digits of the reader's own script count as those that programs read.
         if (typeof v === 'string' && isDigits(f)) read[f.name] = latin(v).trim();
@@ -239,6 +245,7 @@ export function ApiForm<const F extends readonly Field[]>(props: Props<F>) {
     }
     return undefined;
   });
+  const now = fields.some((f) => f.when) ? form.watch() : {};
   const words = (f: Field): ReactNode => {
     const e = errors[f.name];
     if (!e) return null;
@@ -257,6 +264,7 @@ export function ApiForm<const F extends readonly Field[]>(props: Props<F>) {
         </div>
       )}
       {fields.map((f, at) => {
+        if (f.when?.(now) === false) return null;
         if (f.group !== undefined) {
           if (fields[at - 1]?.group === f.group) return null;
           return (

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Engine.tsx - one outside scheduler: how it is, how it is reached, and what was asked of it with how that ended.
 import { useNavigate, useParams } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { withQuery } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
@@ -10,7 +11,7 @@ import { Code, Id, Name, Pairs, State, Time, To } from '../../ui/bits.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Answer, Empty } from '../../ui/states.tsx';
 import { ServerTable, useListSearch } from '../../ui/table.tsx';
-import { EngineActs, ENGINES, Says, stateOf } from './Engines.tsx';
+import { EngineActs, ENGINES, hasImages, Says, stateOf } from './Engines.tsx';
 
 function Runs({ path }: { path: `/v1/engines/${string}/runs` }) {
   const { t } = useTranslation();
@@ -65,46 +66,51 @@ export function EngineDetail() {
       actions={engine && <EngineActs engine={engine} after={() => void navigate({ to: '/engines' })} />}
     >
       <Answer of={query}>
-        {(g) => (
-          <>
-            <Pairs
-              rows={[
-                [t('col.state'), <State key="s" value={stateOf(g)} />],
-                [t('engines.says'), g.health_says && <Says key="w" text={g.health_says} />],
-                [t('engines.heard'), g.heard_at && <Time key="h" at={g.heard_at} ago />],
-                [t('col.kind'), <Code key="k">{g.kind}</Code>],
-                [
-                  t('col.zone'),
-                  <To key="z" to={`/zones/${g.zone}`}>
-                    <Code>{g.zone}</Code>
-                  </To>,
-                ],
-                [
-                  t('col.pool'),
-                  <To key="p" to={`/workers?zone=${g.zone}&pool=${g.pool}`}>
-                    <Code>{g.pool}</Code>
-                  </To>,
-                ],
-                [t('engines.machines'), number(g.machines)],
-                [t('engines.longest'), number(g.longest_seconds)],
-                [t('engines.address'), <Code key="a">{g.address}</Code>],
-                [t('engines.account'), g.account && <Code key="u">{g.account}</Code>],
-                [t('engines.credential'), g.credential && <Code key="c">{g.credential}</Code>],
-                [t('engines.authority'), g.authority && <Code key="y">{g.authority}</Code>],
-                [t('engines.place'), g.place && <Code key="l">{g.place}</Code>],
-                [t('engines.image'), g.image && <Code key="i">{g.image}</Code>],
-                [t('engines.selector'), g.node_selector && <Code key="e">{g.node_selector}</Code>],
-                [t('engines.tolerations'), g.tolerations && <Code key="t">{g.tolerations}</Code>],
-                [t('engines.worker'), <Code key="x">{g.worker}</Code>],
-                [t('engines.config'), <Code key="n">{g.worker_config}</Code>],
-                [t('engines.folder'), <Code key="f">{g.folder}</Code>],
-                [t('col.id'), <Id key="id" value={g.engine_id} />],
-              ]}
-            />
-            <h2 className="block">{t('engines.asked')}</h2>
-            <Runs path={runs} />
-          </>
-        )}
+        {(g) => {
+          const containerRows: [string, ReactNode][] = [
+            [t('engines.image'), <Code key="i">{g.image}</Code>],
+            [t('engines.selector'), g.node_selector && <Code key="e">{g.node_selector}</Code>],
+            [t('engines.tolerations'), g.tolerations && <Code key="t">{g.tolerations}</Code>],
+          ];
+          return (
+            <>
+              <Pairs
+                rows={[
+                  [t('col.state'), <State key="s" value={stateOf(g)} />],
+                  [t('engines.says'), g.health_says && <Says key="w" text={g.health_says} />],
+                  [t('engines.heard'), g.heard_at && <Time key="h" at={g.heard_at} ago />],
+                  [t('col.kind'), <Code key="k">{g.kind}</Code>],
+                  [
+                    t('col.zone'),
+                    <To key="z" to={`/zones/${g.zone}`}>
+                      <Code>{g.zone}</Code>
+                    </To>,
+                  ],
+                  [
+                    t('col.pool'),
+                    <To key="p" to={`/workers?zone=${g.zone}&pool=${g.pool}`}>
+                      <Code>{g.pool}</Code>
+                    </To>,
+                  ],
+                  [t('engines.machines'), number(g.machines)],
+                  [t('engines.longest'), number(g.longest_seconds)],
+                  [t('engines.address'), <Code key="a">{g.address}</Code>],
+                  [t('engines.account'), g.account && <Code key="u">{g.account}</Code>],
+                  [t('engines.credential'), g.credential && <Code key="c">{g.credential}</Code>],
+                  [t('engines.authority'), g.authority && <Code key="y">{g.authority}</Code>],
+                  [t('engines.place'), g.place && <Code key="l">{g.place}</Code>],
+                  ...(hasImages(g) ? containerRows : []),
+                  [t('engines.worker'), <Code key="x">{g.worker}</Code>],
+                  [t('engines.config'), <Code key="n">{g.worker_config}</Code>],
+                  [t('engines.folder'), <Code key="f">{g.folder}</Code>],
+                  [t('col.id'), <Id key="id" value={g.engine_id} />],
+                ]}
+              />
+              <h2 className="block">{t('engines.asked')}</h2>
+              <Runs path={runs} />
+            </>
+          );
+        }}
       </Answer>
     </Page>
   );

@@ -5,7 +5,7 @@ import { change, withQuery, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';
 import { useSession } from '../../shell/session.tsx';
-import { Code, Name, State, Time, To } from '../../ui/bits.tsx';
+import { Code, State, Time, To } from '../../ui/bits.tsx';
 import { FormButton, TypedConfirm } from '../../ui/dialogs.tsx';
 import { formFields, SLUG } from '../../ui/form.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -28,6 +28,8 @@ const LABELS = /^[^=,\s]+=[^=,\s]*(,[^=,\s]+=[^=,\s]*)*$/;
 const TAINT = '[^:,\\s]+:(NoSchedule|PreferNoSchedule|NoExecute)';
 const TAINTS = new RegExp(`^${TAINT}(,${TAINT})*$`);
 const KINDS = ['slurm', 'kubernetes'] as const;
+/** Of a kind that starts containers: what is asked for them alone. */
+export const hasImages = (of: { kind?: unknown }): boolean => of.kind === 'kubernetes';
 
 function Add() {
   const { t } = useTranslation();
@@ -61,7 +63,16 @@ function Add() {
     { name: 'credential', label: t('engines.credential'), ltr: true, pattern: FILE, help: t('engines.credentialHelp') },
     { name: 'authority', label: t('engines.authority'), ltr: true, pattern: FILE, help: t('engines.authorityHelp') },
     { name: 'place', label: t('engines.place'), ltr: true, pattern: WORD, help: t('engines.placeHelp') },
-    { name: 'image', label: t('engines.image'), ltr: true, pattern: IMAGE, max: 512, help: t('engines.imageHelp') },
+    {
+      name: 'image',
+      label: t('engines.image'),
+      required: true,
+      ltr: true,
+      pattern: IMAGE,
+      max: 512,
+      help: t('engines.imageHelp'),
+      when: hasImages,
+    },
     {
       name: 'node_selector',
       label: t('engines.selector'),
@@ -69,6 +80,7 @@ function Add() {
       pattern: LABELS,
       max: 512,
       help: t('engines.selectorHelp'),
+      when: hasImages,
     },
     {
       name: 'tolerations',
@@ -77,6 +89,7 @@ function Add() {
       pattern: TAINTS,
       max: 512,
       help: t('engines.tolerationsHelp'),
+      when: hasImages,
     },
     { name: 'machines', label: t('engines.machines'), kind: 'number', min: 1, max: 1000 },
     { name: 'longest_seconds', label: t('engines.longest'), kind: 'number', min: 60, max: 31_622_400 },
@@ -195,7 +208,7 @@ export function Engines() {
             label: t('col.name'),
             cell: (g) => (
               <To to={`/engines/${g.engine_id}`}>
-                <Name>{g.name}</Name>
+                <Code>{g.name}</Code>
               </To>
             ),
           },
@@ -203,7 +216,7 @@ export function Engines() {
           { name: 'health', label: t('col.state'), cell: (g) => <State value={stateOf(g)} /> },
           { name: 'health_says', label: t('engines.says'), cell: (g) => <Says text={g.health_says} /> },
           { name: 'runs', label: t('engines.runs'), cell: (g) => number(g.runs) },
-          { name: 'machines', label: t('engines.machines'), cell: (g) => number(g.machines) },
+          { name: 'machines', label: t('engines.machines'), cell: (g) => number(g.machines), extra: true },
           { name: 'zone', label: t('col.zone'), cell: (g) => <Code>{g.zone}</Code> },
           { name: 'pool', label: t('col.pool'), cell: (g) => <Code>{g.pool}</Code>, extra: true },
           { name: 'heard_at', label: t('engines.heard'), cell: (g) => <Time at={g.heard_at} ago /> },

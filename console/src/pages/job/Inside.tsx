@@ -11,6 +11,7 @@ import { Alert } from '../../ui/alert.tsx';
 import { Answer, Loading } from '../../ui/states.tsx';
 
 type Job = Schemas['job'];
+const Typing = lazy(() => import('./Typing.tsx').then((m) => ({ default: m.Typing })));
 const Shell = lazy(() => import('./Shell.tsx').then((m) => ({ default: m.Shell })));
 const PORT = /^[1-9]\d{0,4}$/;
 
@@ -65,17 +66,32 @@ function Ports({ job, rank }: { job: string; rank: number }) {
   );
 }
 
-/** Which of the job's programs, where each of several nodes runs one. */
-function Member({ nodes, rank, choose }: { nodes: number; rank: number; choose: (rank: number) => void }) {
+interface MemberOf {
+  nodes: number;
+  rank: number;
+  choose: (rank: number) => void;
+  isOpen: boolean;
+}
+/** Which of the job's programs, where each of several nodes runs one. Another one is another terminal: the open one ends. */
+function Member({ nodes, rank, choose, isOpen }: MemberOf) {
   const { t } = useTranslation();
   return (
     <div className="block">
       <label htmlFor="inside-rank">{t('inside.rank')}</label>
-      <FormSelect id="inside-rank" className="port" value={rank} onChange={(_e, v) => choose(Number(v))}>
+      <FormSelect
+        id="inside-rank"
+        className="port"
+        value={rank}
+        aria-describedby="inside-rank-help"
+        onChange={(_e, v) => choose(Number(v))}
+      >
         {Array.from({ length: nodes }, (_, n) => (
           <FormSelectOption key={n} value={n} label={number(n)} />
         ))}
       </FormSelect>
+      <p id="inside-rank-help" className="lead">
+        {isOpen ? t('inside.rankOpen') : ''}
+      </p>
     </div>
   );
 }
@@ -87,6 +103,7 @@ export function Inside({ job }: { job: Job }) {
   const [rank, setRank] = useState(0);
   const id = job.job_id!;
   const nodes = job.nodes ?? 1;
+  const takesInput = (job.spec as { takes_stdin?: boolean } | undefined)?.takes_stdin === true;
   return (
     <Answer of={query}>
       {(policy) => {
@@ -95,15 +112,20 @@ export function Inside({ job }: { job: Job }) {
           <>
             <p className="lead">{t('inside.lead')}</p>
             {why && !isOpen && <Alert isInline variant="info" title={t(`inside.${why}`)} className="block" />}
-            {nodes > 1 && !isOpen && <Member nodes={nodes} rank={rank} choose={setRank} />}
+            {nodes > 1 && <Member nodes={nodes} rank={rank} choose={setRank} isOpen={isOpen} />}
             {isOpen ? (
               <Suspense fallback={<Loading />}>
-                <Shell job={id} rank={rank} close={() => setOpen(false)} />
+                <Shell key={rank} job={id} rank={rank} close={() => setOpen(false)} />
               </Suspense>
             ) : (
               <Button onClick={() => setOpen(true)} isAriaDisabled={why !== undefined}>
                 {t('inside.open')}
               </Button>
+            )}
+            {takesInput && (
+              <Suspense fallback={<Loading />}>
+                <Typing key={rank} job={id} rank={rank} why={why !== undefined} />
+              </Suspense>
             )}
             <Ports job={id} rank={rank} />
           </>
