@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- 0304 - what was read out of words or forgotten. node.is_spent: a machine that an engine lent for one lease has had it, which
--- was known by the text of its reason alone, as anybody may write one. engine_run.is_left: something of an ended run may still be
--- at its engine, until it was seen removed. And falaj_scheduler reads of job_session what the idle rule asks, not what people run.
+-- was known by the text of its reason alone, as anybody may write one. engine_run.is_left: something of an
+-- ended run may still be at its engine, until it was seen removed. And falaj_scheduler reads of job_session what the idle rule
+-- asks, not what people run.
 -- N-1: additive. A scheduler of the release before writes the words and no mark; until no such scheduler runs, a trigger sets the
 -- mark for it (migrations/functions/node_spent.sql), and a release after this one drops that. It leaves is_left as it is, so
 -- a run that it ends is taken to have left nothing, as before. The columns it reads of job_session stay readable to it.

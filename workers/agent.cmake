@@ -23,7 +23,8 @@ foreach(f agent/agent agent/cards agent/devices agent/energy agent/fetch agent/i
 endforeach()
 # falaj-rank goes into boxes beside any image: static, without the options of the build, carried in the worker.
 add_executable(falaj-rank ${agent_dir}/rank/rank.c)
-set_target_properties(falaj-rank PROPERTIES COMPILE_OPTIONS "-Wall;-Wextra;-Os" LINK_OPTIONS "-static;-no-pie;-s;-Wl,--build-id=none"
+set_target_properties(falaj-rank PROPERTIES COMPILE_OPTIONS "-Wall;-Wextra;-Os"
+                      LINK_OPTIONS "-static;-no-pie;-s;-Wl,--build-id=none"
                       COMPILE_DEFINITIONS _GNU_SOURCE INCLUDE_DIRECTORIES ${CMAKE_SOURCE_DIR}
                       POSITION_INDEPENDENT_CODE OFF INTERPROCEDURAL_OPTIMIZATION OFF)
 set_source_files_properties(${agent_dir}/lease/rank_bytes.c PROPERTIES OBJECT_DEPENDS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/falaj-rank

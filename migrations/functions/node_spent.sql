@@ -8,5 +8,6 @@ BEGIN
 END $$;
 CREATE OR REPLACE TRIGGER node_spent BEFORE UPDATE OF reason ON node FOR EACH ROW
   WHEN (session_user = 'falaj_scheduler'::name
-        AND (NEW.is_drained AND NEW.reason = 'lent for one lease' OR NEW.state = 'LOST' AND NOT NEW.is_drained AND NEW.reason = ''))
+        AND (NEW.is_drained AND NEW.reason = 'lent for one lease'
+             OR NEW.state = 'LOST' AND NOT NEW.is_drained AND NEW.reason = ''))
   EXECUTE FUNCTION node_spent();

@@ -32,7 +32,8 @@ SCHEMA_EXTERN(node, "A worker machine",
     FIELD(node, created_at, F_ALWAYS, .doc = "When it first registered"),
     FIELD(node, is_due, F_NOOUT, .doc = "That it was heard of is to be noted"),
     FIELD(node, reason, F_ALWAYS, .doc = "Why it is drained or in quarantine"),
-    FIELD(node, is_spent, F_ALWAYS, .doc = "An engine lent it for one lease and it has had it: it leaves when that has ended"),
+    FIELD(node, is_spent, F_ALWAYS,
+          .doc = "An engine lent it for one lease and it has had it: it leaves when that has ended"),
     FIELD(node, silent_ms, 0, .doc = "Time since it was last heard of"),
     FIELD(node, cert_ends_at, 0, .doc = "When its newest certificate of the zone's authority ends"),
     FIELD_OPT(node, used_slots, 0, .doc = "Slots of what is leased to it now; for the platform alone"),
@@ -106,7 +107,8 @@ static const struct stmt node_get_stmt = { .name = "node_get", .params = "u", .r
 
 /* The page first, then what it costs to look at each machine of it. */
 const struct stmt node_list_stmt = { .name = "node_list", .params = LIST_FIND_PARAMS, .row = &node_schema, .card = CARD_MANY, .sql =
-    "SELECT " NODE_COLUMNS SEEN_COLUMNS " FROM (SELECT " NODE_COLUMNS ", reason, is_spent, found_place FROM " LIST_FIND("node")
+    "SELECT " NODE_COLUMNS SEEN_COLUMNS " FROM (SELECT " NODE_COLUMNS ", reason, is_spent, found_place\n"
+    "          FROM " LIST_FIND("node")
     "  JOIN node ON node_id = found_id) " NODE_LOADED " ORDER BY found_place" };
 
 static const struct stmt node_work_stmt = { .name = "node_work", .params = "uui", .row = &node_work_schema, .card = CARD_MANY, .sql =

@@ -51,7 +51,7 @@ static const struct stmt seats = { .name = "demand_seats", .params = "ui", .row 
     "w AS (SELECT greatest($4, $3 / greatest(count(*), 1)) AS most FROM t),\n"                                            \
     "seen AS MATERIALIZED (SELECT j.* FROM t CROSS JOIN LATERAL (\n"                                                      \
     "  SELECT q.tenant_id, q.job_id, q.slots, q.gpus, q.cpu_milli, q.memory_bytes, q.max_runtime_s, q.nodes, q.zone, q.kind,\n" \
-    "         q.data_class, q.reason, q.engine, q.not_before, q.submitted_at, q.begin_at\n"                                          \
+    "         q.data_class, q.reason, q.engine, q.not_before, q.submitted_at, q.begin_at\n"                                \
     "    FROM job q WHERE " WAITS " AND q.tenant_id = t.tenant_id AND q.job_id > $2\n"                                       \
     "   ORDER BY q.job_id LIMIT (SELECT most FROM w)) j)\n"
 /* A job that waits for anything else, as a quota or another job, waits for no machine. */

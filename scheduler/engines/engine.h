@@ -120,7 +120,8 @@ enum errc engine_parse(struct arena *a, struct str body, const char *who, const 
  * ret_rest: in a, all but the items of the member `name`. UPSTREAM as above. */
 enum errc engine_list_open(struct arena *a, struct str body, const char *who, const char *name, struct jlist *ret,
                            const struct jval **ret_rest, struct err *e) MUST_CHECK;
-enum errc engine_list_next(struct jlist *l, struct arena *own, const char *who, const struct jval **ret, struct err *e) MUST_CHECK;
+enum errc engine_list_next(struct jlist *l, struct arena *own, const char *who, const struct jval **ret,
+                           struct err *e) MUST_CHECK;
 /* Room for one more behind n: the array is made anew where n is a power of two. */
 void engine_seen_room(struct arena *a, struct engine_seen **rows, size_t n);
 /* The same of a sentence, with `:=`, at most ENGINE_SAYS_MAX. */

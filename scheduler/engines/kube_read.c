@@ -291,7 +291,8 @@ static const struct tally *tally_of(const struct kube_pods *p, struct str run)
     return NULL;
 }
 
-enum errc kube_read_pods(struct arena *a, int status, struct str body, int64_t now_us, const struct kube_pods **ret, struct err *e)
+enum errc kube_read_pods(struct arena *a, int status, struct str body, int64_t now_us, const struct kube_pods **ret,
+                         struct err *e)
 {
     CLEANUP(arena_freep) struct arena *own = arena_new(ENGINE_OWN_MAX);
     struct kube_pods *p = ARENA_NEW(a, struct kube_pods);

@@ -3,7 +3,8 @@
  *
  * Its worker ends after that lease (worker.leases_max) and takes no other, so another one would expire without a start and cost
  * its job a try. So the transaction that gives the lease drains the machine (lent_drain), and a machine stays drained when it
- * falls silent and is heard again (node.is_spent); a new run of its name makes it ready once more (engine_run_begin). The planner sees the
+ * falls silent and is heard again (node.is_spent); a new run of its name makes it ready once more
+ * (engine_run_begin). The planner sees the
  * same rule as snap_node.once: one lease takes all of the machine's slots, and none is given in advance.
  * The rule is read from the database with the machine (NODE_LENT); engines that come and go raise the revision that a mirror
  * is read with. Errors: those of the transaction, which must be the scheduler's. */

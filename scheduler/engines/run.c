@@ -86,7 +86,8 @@ static const struct stmt purge = { .name = "run_purge", .params = "", .card = CA
     " ORDER BY ended_at LIMIT 1000)" };
 /* Not at once: a call that was given up may still be carried out. */
 static const struct stmt left = { .name = "run_left", .params = "ui", .row = &left_row_schema, .card = CARD_MANY, .sql =
-    "SELECT run_id, tries FROM engine_run WHERE engine_id = $1 AND is_left AND ended_at < clock_timestamp() - interval '10 seconds'\n"
+    "SELECT run_id, tries FROM engine_run WHERE engine_id = $1 AND is_left\n"
+    "   AND ended_at < clock_timestamp() - interval '10 seconds'\n"
     " ORDER BY ended_at LIMIT $2" };
 static const struct stmt removed = { .name = "run_removed", .params = "U", .card = CARD_NONE, .sql =
     "UPDATE engine_run SET is_left = false WHERE run_id = ANY ($1) AND is_left" };

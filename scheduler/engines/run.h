@@ -59,7 +59,8 @@ struct run_left { struct uuid run_id; char name[ENGINE_NAME_TEXT]; };
 enum errc engine_run_left(struct work *w, const struct engine *g, struct run_left *ret, size_t most, size_t *ret_n,
                           struct err *e) MUST_CHECK;
 enum errc engine_run_removed(struct work *w, const struct uuid *ids, size_t n, struct err *e) MUST_CHECK;
-/* Forgets runs that ended seven days ago (thirty, where they may have left something), and tokens and certificates of engines' machines that ended as long ago. */
+/* Forgets runs that ended seven days ago (thirty, where they may have left something), and tokens and certificates of
+ * engines' machines that ended as long ago. */
 enum errc engine_run_purge(struct work *w, struct err *e) MUST_CHECK;
 
 /* The submission of a run as it is or was sent; tokens: one for each machine, STR_NULL: without them, for comparison. Pure. */

@@ -152,7 +152,8 @@ static void read_job(struct arena *a, const struct jval *job, struct engine_seen
     const struct str word = engine_word(a, jval_str(jval_get(job, "job_state")));
     *ret = (struct engine_seen){
         .id = str_fmt(a, "%lld", (long long)jval_i64(jval_get(job, "job_id"), 0)), .name = kept(a, job, "name"),
-        .comment = kept(a, job, "comment"), .account = kept(a, job, "user_name"), .place = kept(a, job, "partition"), .state = slurm_state(word), .word = word,
+        .comment = kept(a, job, "comment"), .account = kept(a, job, "user_name"), .place = kept(a, job, "partition"),
+        .state = slurm_state(word), .word = word,
         .reason = engine_word(a, jval_str(jval_get(job, "state_reason"))), .machines = count_of(job, "node_count"),
         .cpus = count_of(job, "cpus"), .memory_bytes = count_of(job, "memory_per_node") * MIB,
         .minutes = count_of(job, "time_limit"), .is_again = count_of(job, "restart_cnt") > 0 };

@@ -41,7 +41,9 @@ SCHEMA_OF(lends, "What an engine could lend", FIELD(lends, zone, 0, .doc = "Zone
     FIELD(lends, longest_s, 0, .doc = "For so long"), FIELD(lends, is_known, 0, .doc = "It lent some lately"),
     FIELD(lends, programs, 0, .doc = "Those run programs"), FIELD(lends, engines, 0, .doc = "Those have engines"));
 static const struct stmt capacity_lends = { .name = "capacity_lends", .params = "i", .row = &lends_schema, .card = CARD_MANY,
-    .sql = "SELECT zone, pool, name, machines, longest_s, is_known, programs, engines FROM engine_shapes() ORDER BY name LIMIT $1" };
+    .sql =
+    "SELECT zone, pool, name, machines, longest_s, is_known, programs, engines FROM engine_shapes()\n"
+    " ORDER BY name LIMIT $1" };
 const struct stmt *const capacity_stmts[] = { &capacity_read, &capacity_lends, NULL };
 
 struct row {

@@ -2,7 +2,8 @@
 /* run_launch.h - what a framework's own start-up looks for, by the launcher that the job names: variables and a file, for one
  * process on each of the job's machines. On several they are called rank-0, rank-1 … and reach each other by GANG_NET_NAME
  * (gang_net.h), which frameworks are told, or they would listen at their loopback. Sources: torchrun(1), "Environment
- * Variables" and PET_…; Open MPI's mpirun(1), --hostfile, and ompi_info(1), plm_rsh; TensorFlow's guide "Multi-worker training", TF_CONFIG; DeepSpeed's
+ * Variables" and PET_…; Open MPI's mpirun(1), --hostfile, and ompi_info(1), plm_rsh; TensorFlow's guide
+ * "Multi-worker training", TF_CONFIG; DeepSpeed's
  * guide "Resource Configuration", hostfile; NCCL's and Gloo's variables …_SOCKET_IFNAME. */
 #pragma once
 #include "core/wire/lease_wire.h"

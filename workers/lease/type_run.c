@@ -177,7 +177,8 @@ static enum errc start(struct running *r, struct err *e)
     static const struct str serve[] = { STR("/falaj/code/" RUN_RANK), STR(RANK_SERVE) };
     const bool serves = r->launch.serves;
     const struct box_program p = { .command = serves ? serve : r->job.command.items,
-                                   .ncommand = serves ? sizeof serve / sizeof *serve : r->job.command.n, .env = v->items, .nenv = v->n,
+                                   .ncommand = serves ? sizeof serve / sizeof *serve : r->job.command.n,
+                                   .env = v->items, .nenv = v->n,
                                    .workdir = r->job.workdir, .has_image = r->image.layers > 0,
                                    .devices = (uint64_t)r->c->grant.gpu_nodes, .takes_input = r->job.takes_stdin && !serves };
     r->began_us = now_us();

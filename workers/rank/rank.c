@@ -8,9 +8,9 @@
  * only come by the gang's own network (workers/gang/tunnel.h), in which there is nobody but this job's programs, and what it
  * starts has the rights of the program that it stands for.
  *
- * A call is one connection: u32 length (network order) and the command, as text for the shell; back comes u32, its exit status as a
- * shell says it. Who called is gone: the command gets SIGTERM. What the command writes goes where the rank's program writes, into
- * the job's log, not to the caller: mpirun's daemons send output of their ranks themselves. */
+ * A call is one connection: u32 length (network order) and the command, as text for the shell; back comes u32, its exit status
+ * as a shell says it. Who called is gone: the command gets SIGTERM. What the command writes goes where the rank's program
+ * writes, into the job's log, not to the caller: mpirun's daemons send output of their ranks themselves. */
 #include "workers/rank/rank.h"
 
 #include <arpa/inet.h>
@@ -132,7 +132,8 @@ static int serve(void)
     }
     sigprocmask(SIG_BLOCK, &held, NULL);                /* heard in ppoll alone, so that none is missed before it */
     setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (listener < 0 || bind(listener, (const struct sockaddr *)&at, sizeof at) != 0 || listen(listener, RANK_COMMANDS_MAX) != 0) {
+    if (listener < 0 || bind(listener, (const struct sockaddr *)&at, sizeof at) != 0
+        || listen(listener, RANK_COMMANDS_MAX) != 0) {
         fprintf(stderr, "falaj-rank: port %d cannot be listened at: %s\n", RANK_PORT, strerror(errno));
         return 1;
     }
@@ -209,7 +210,8 @@ int main(int argc, char **argv)
     while (at < argc && argv[at][0] == '-')             /* flags of a remote shell without a value, as -x */
         at++;
     if (at + 1 >= argc || !join(argv + at + 1, text)) {
-        fprintf(stderr, "use: falaj-rank rank-N COMMAND… (at most %d bytes), or falaj-rank " RANK_SERVE "\n", RANK_COMMAND_MAX - 1);
+        fprintf(stderr, "use: falaj-rank rank-N COMMAND… (at most %d bytes), or falaj-rank " RANK_SERVE "\n",
+                RANK_COMMAND_MAX - 1);
         return FAILED;
     }
     const int fd = call(argv[at]);

@@ -114,7 +114,8 @@ static void what_it_is_known_to_lack_is_not_asked_for(void **state)
     kit_jobs(&f, f.tenant_a, 1, "known", &job);
     engine_up("known", 2);
     machine_up(&f, &m, "ae-dxb-1", "known-7", 4, 0);
-    fixture_exec(&f, "UPDATE node SET pool = 'known', state = 'LOST', engines = 'other 1, onnxruntimes 2' WHERE name = 'known-7'");
+    fixture_exec(&f, "UPDATE node SET pool = 'known', state = 'LOST', engines = 'other 1, onnxruntimes 2'"
+                     " WHERE name = 'known-7'");
     fixture_exec(&f, "UPDATE job SET engine = 'onnxruntime' WHERE pool = 'known'");
     assert_int_equal(serve(&after), 0);
     fixture_exec(&f, "UPDATE node SET engines = 'other 1, onnxruntime 1.30.0' WHERE name = 'known-7'");

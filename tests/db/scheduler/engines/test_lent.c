@@ -29,7 +29,8 @@ static void fresh(int up)
     kit_engine(&f, "lent", 4);
     for (int i = 0; i < up; i++) {
         machine_up(&f, &m[i], "ae-dxb-1", names[i], SLOTS, 0);
-        fixture_exec(&f, "UPDATE node SET pool = 'lent', gangs = true, is_drained = false, is_spent = false, state = 'READY', reason = ''"
+        fixture_exec(&f, "UPDATE node SET pool = 'lent', gangs = true, is_drained = false, is_spent = false,"
+                         " state = 'READY', reason = ''"
                          " WHERE name = '%s'", names[i]);
     }
 }

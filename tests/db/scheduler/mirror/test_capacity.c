@@ -139,7 +139,7 @@ static void an_engine_lends_what_no_machine_has(void **state)
     engine = STR("onnxruntime");
     assert_true(ask(c, "ae-dxb-1", "hpc", 500, 8).fits);            /* it lent none yet: nobody knows */
     now_us += 2000000;
-    fixture_exec(&f, "UPDATE node SET name = 'hpc-1', programs = false WHERE name = 'small'");
+    fixture_exec(&f, "UPDATE node SET name = 'hpc-1', programs = false, engines = '' WHERE name = 'small'");
     assert_int_equal(ask(c, "ae-dxb-1", "hpc", 500, 8).lacks, MISS_PROGRAMS);
     needs_programs = false;
     assert_int_equal(ask(c, "ae-dxb-1", "hpc", 500, 8).lacks, MISS_ENGINE);

@@ -111,7 +111,8 @@ static void a_part_of_a_list_says_nothing(void **state)
 {
     (void)state;
     static const struct { int status; struct str body; } bad[] = {
-        { 200, STR("{\"metadata\":{\"continue\":\"abc\"},\"items\":[]}") }, { 200, STR("{}") }, { 200, STR("[]") }, { 200, STR("") },
+        { 200, STR("{\"metadata\":{\"continue\":\"abc\"},\"items\":[]}") },
+        { 200, STR("{}") }, { 200, STR("[]") }, { 200, STR("") },
         { 200, STR("{\"items\":{}}") }, { 200, STR("{\"items\":[],\"items\":[]}") }, { 200, STR("{\"items\":[{}") },
         { 200, STR("{\"items\":[{},]}") }, { 200, STR("{\"items\":[{}{}]}") }, { 200, STR("{\"items\":[{\"a\":1,\"a\":2}]}") },
         { 403, STR("{\"reason\":\"Forbidden\"}") }, { 503, STR(LIST("")) },
@@ -141,7 +142,8 @@ static void a_long_list_is_read_an_object_at_a_time(void **state)
         memcpy(cells + 2 * i, "0,", 2);
     buf_add_c(&b, "{\"items\":[");
     for (int i = 0; i < PODS; i++) {
-        buf_printf(&b, "%s{\"metadata\":{\"labels\":{\"falaj/run\":\"" NAME "\"}},\"status\":" "{\"phase\":\"Running\"},\"x\":[", i ? "," : "");
+        buf_printf(&b, "%s{\"metadata\":{\"labels\":{\"falaj/run\":\"" NAME "\"}},\"status\":{\"phase\":\"Running\"},"
+                   "\"x\":[", i ? "," : "");
         buf_add(&b, cells, sizeof cells - 1);
         buf_add_c(&b, "]}");
     }
