@@ -60,7 +60,8 @@ SCHEMA_OF(node_run, "The run of an agent", FIELD(node_run, node_id, 0, .doc = "M
 
 /* A tenant sees no certificates. */
 #define SEEN_COLUMNS                                                                                                         \
-    ", reason, is_spent, (extract(epoch FROM clock_timestamp() - last_seen_at) * 1000)::bigint AS silent_ms,\n"                       \
+    ", reason, is_spent,\n"                                                                                              \
+    "       (extract(epoch FROM clock_timestamp() - last_seen_at) * 1000)::bigint AS silent_ms,\n"                       \
     "       (SELECT max(c.ends_at) FROM node_cert c WHERE c.identity = node.identity) AS cert_ends_at,\n"         \
     "       used_slots, used_gpus, running"
 #define NODE_LOADED "node LEFT JOIN LATERAL node_load(node.node_id) ON true"
