@@ -80,6 +80,7 @@ static void set_mpi(struct run_launch *l, const struct lease_grant *g, struct ar
     set(l, a, "OMPI_MCA_plm_rsh_no_tree_spawn=1");
     set(l, a, "OMPI_MCA_orte_leave_session_attached=1");
     set(l, a, "OMPI_MCA_btl_vader_single_copy_mechanism=none");         /* a box lets none read another's memory */
+    set(l, a, "OMPI_MCA_pml=ob1");      /* UCX looks for interfaces in /sys, which a box has not */
     set(l, a, "OMPI_MCA_btl_tcp_if_include=" GANG_NET_NAME);
     set(l, a, "OMPI_MCA_oob_tcp_if_include=" GANG_NET_NAME);
 }
