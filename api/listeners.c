@@ -52,6 +52,13 @@ struct http_server *listen_nodes(struct api *api, const struct config *cfg, stru
     return http_server_new(&o, e);
 }
 
+void listeners_free(struct api *api)
+{
+    http_server_free(api->people);
+    http_server_free(api->nodes);
+    body_budget_free(api->bodies);
+}
+
 static bool ops_ready(void *ctx, struct buf *why)
 {
     const struct app *app = ctx;

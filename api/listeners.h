@@ -10,9 +10,10 @@
 
 struct config;
 
-/* What the bodies of both may hold (api.body_memory), before either; INVALID: too little for one. Freed after both. */
+/* What the bodies of both may hold (api.body_memory), before either; INVALID: too little for one. */
 enum errc bodies_open(struct api *api, const struct config *cfg, struct err *e) MUST_CHECK;
 struct http_server *listen_people(struct api *api, const struct config *cfg, struct err *e);     /* NULL: it cannot */
 struct http_server *listen_nodes(struct api *api, const struct config *cfg, struct err *e);      /* NULL: it cannot */
+void listeners_free(struct api *api);                           /* both, and what their bodies had; those that are there */
 enum errc metrics_port_open(struct app *app, struct api *api, struct err *e) MUST_CHECK;        /* sets api->ops */
 void metrics_port_close(struct api *api);

@@ -273,9 +273,7 @@ static void undo(struct app *app, struct api *api)
     pipeline_free(api->pipeline);
     otlp_free(app->otlp);
     app->otlp = NULL;
-    http_server_free(api->people);
-    http_server_free(api->nodes);
-    body_budget_free(api->bodies);
+    listeners_free(api);
     console_free(api->console);
     mtls_trust_free(api->trust);
     job_streams_free(api->streams);
