@@ -106,6 +106,13 @@ int cmd_environment_import(struct cli *c)
          : CLI_OK;
 }
 
+/* The row's path, with the id in the place of {0}. */
+static const char *path_of(struct cli *c, const char *id)
+{
+    const char *at = strstr(c->cmd->path, "{0}");
+    return arena_printf(c->arena, "%.*s%s%s", (int)(at - c->cmd->path), c->cmd->path, api_escape(c->arena, id), at + 3);
+}
+
 int cmd_environment_sign(struct cli *c)
 {
     struct err e = { 0 };
@@ -125,7 +132,7 @@ int cmd_environment_sign(struct cli *c)
                         file.len, SIGNATURE_BYTES);
     hex_encode(file.ptr, SIGNATURE_BYTES, hex);
     buf_printf(&b, "{\"signature\":\"%s\"}", hex);
-    rc = post(c, "PUT", arena_printf(c->arena, "/v1/environments/%s/signature", api_escape(c->arena, id)), &b, &r);
+    rc = post(c, "PUT", path_of(c, id), &b, &r);
     if (rc == CLI_OK)
         output_object(c, r.json, r.body, c->cmd->columns);
     return rc;
@@ -158,6 +165,40 @@ int cmd_environment_require(struct cli *c)
         return cli_fail(c, CLI_USAGE, NULL, "%s is neither signed nor any", c->args[0]);
     buf_printf(&b, "{\"require_signed\":%s}", is_signed ? "true" : "false");
     int rc = post(c, "PUT", "/v1/environment-policy", &b, &r);
+    if (rc == CLI_OK)
+        output_object(c, r.json, r.body, c->cmd->columns);
+    return rc;
+}
+
+/* Which of both stands and which is changed: the rule is one object. */
+int cmd_environment_allow(struct cli *c)
+{
+    struct api_reply r;
+    CLEANUP(buf_releasep) struct buf b = BUF(BODY_MAX);
+    const bool is_shared = strcmp(c->args[0], "shared") == 0;
+    if (!is_shared && strcmp(c->args[0], "own") != 0)
+        return cli_fail(c, CLI_USAGE, NULL, "%s is neither shared nor own", c->args[0]);
+    int rc = api_get(c, c->cmd->path, &r);
+    if (rc != CLI_OK)
+        return rc;
+    buf_printf(&b, "{\"require_signed\":%s,\"allow_shared\":%s}",
+               jval_bool(jval_get(r.json, "require_signed"), false) ? "true" : "false", is_shared ? "true" : "false");
+    rc = post(c, "PUT", c->cmd->path, &b, &r);
+    if (rc == CLI_OK)
+        output_object(c, r.json, r.body, c->cmd->columns);
+    return rc;
+}
+
+int cmd_environment_offer(struct cli *c)
+{
+    struct api_reply r;
+    const char *id;
+    CLEANUP(buf_releasep) struct buf b = BUF(BODY_MAX);
+    int rc = api_resolve(c, c->cmd->noun, c->args[0], &id);
+    if (rc != CLI_OK)
+        return rc;
+    buf_printf(&b, "{\"offered\":%s}", strcmp(c->cmd->name, "offer") == 0 ? "true" : "false");
+    rc = post(c, "PUT", path_of(c, id), &b, &r);
     if (rc == CLI_OK)
         output_object(c, r.json, r.body, c->cmd->columns);
     return rc;

@@ -169,6 +169,8 @@ int cmd_environment_import(struct cli *c);
 int cmd_environment_sign(struct cli *c);
 int cmd_environment_trust(struct cli *c);
 int cmd_environment_require(struct cli *c);
+int cmd_environment_allow(struct cli *c);
+int cmd_environment_offer(struct cli *c);
 int cmd_job_depend(struct cli *c);
 int cmd_job_wait(struct cli *c);
 int cmd_job_counts(struct cli *c);

@@ -86,6 +86,7 @@ static const struct noun project_noun = { "project", "prj_", "/v1/projects", "pr
 static const struct noun notice_noun = { "notification", "ntf_", "/v1/notifications", "notification_id" };
 static const struct noun queue_noun = { "queue", "que_", "/v1/queues", "queue_id" };
 static const struct noun environment_noun = { "environment", "env_", "/v1/environments", "environment_id" };
+static const struct noun shared_noun = { "shared image", "shi_", "/v1/shared-environments", "shared_id" };
 static const struct noun secret_noun = { "secret", "sec_", "/v1/secrets", "secret_id" };
 static const struct noun legal_clock_noun = { "legal clock", "clk_", "/v1/legal-clocks", "clock_id" };
 static const struct noun budget_noun = { "budget", "bdg_", "/v1/budgets", "budget_id" };

@@ -20,7 +20,8 @@ const struct stmt *const registry_stmts[] = {
 };
 
 const struct stmt *const registry_node_stmts[] = {
-    &tenant_key_primary_stmt, &tenant_key_count_stmt, &worker_keys_stmt, &worker_input_stmt, &worker_output_find_stmt,
+    &tenant_key_primary_stmt, &tenant_key_count_stmt, &worker_keys_stmt, &worker_shared_keys_stmt,
+    &worker_input_stmt, &worker_shared_input_stmt, &worker_output_find_stmt,
     &worker_output_insert_stmt, &worker_output_get_stmt, &worker_output_store_stmt, &orphan_known_stmt,
     &upload_due_stmt, &checkpoint_insert_stmt, &checkpoint_keep_stmt, &checkpoint_further_stmt, &checkpoint_book_stmt,
     &checkpoint_drop_stmt, &checkpoint_sweep_stmt,

@@ -20,7 +20,8 @@ extern const struct stmt model_source_stmt, model_next_stmt, model_version_inser
     model_version_list_stmt, model_change_stmt;
 extern const struct stmt content_delete_stmt;
 extern const struct stmt transfer_insert_stmt, transfer_get_stmt, transfer_list_stmt;
-extern const struct stmt worker_keys_stmt, worker_input_stmt, worker_output_find_stmt, worker_output_insert_stmt, worker_output_get_stmt,
+extern const struct stmt worker_keys_stmt, worker_shared_keys_stmt, worker_input_stmt, worker_shared_input_stmt,
+    worker_output_find_stmt, worker_output_insert_stmt, worker_output_get_stmt,
     worker_output_store_stmt, orphan_known_stmt;
 extern const struct stmt checkpoint_insert_stmt, checkpoint_keep_stmt, checkpoint_further_stmt, checkpoint_book_stmt,
     checkpoint_drop_stmt, checkpoint_sweep_stmt, checkpoint_list_stmt;

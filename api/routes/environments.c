@@ -177,6 +177,7 @@ static enum errc policy_set(struct work *w, const void *in, void *out, struct er
     TRY(environment_policy_set(w, in, e));
     TRY(environment_policy_get(w, out, e));
     audit_event_detail(&call_of(w)->audit, AUDIT_D_INT("require_signed", ((struct environment_policy *)out)->require_signed));
+    audit_event_detail(&call_of(w)->audit, AUDIT_D_INT("allow_shared", ((struct environment_policy *)out)->allow_shared));
     return ERR_OK;
 }
 
@@ -223,12 +224,13 @@ static const struct route rows[] = {
       .audit = AUDIT_ENVIRONMENT_TRUST, .doc = "Believe a key no longer: what it signed counts as not signed from now on" },
     { .method = HTTP_GET, .path = "/v1/environment-policy", .lane = LANE_CALLS,
       .op = "environment_policy_get", .perm = PERM_ENVIRONMENT_READ, .handler = policy_get, .status = 200,
-      .out = &environment_policy_schema, .doc = "Whether programs may run in images that nobody signed" },
+      .out = &environment_policy_schema, .doc = "Whether programs may run in images that nobody signed, and in shared ones" },
     { .method = HTTP_PUT, .path = "/v1/environment-policy", .lane = LANE_CALLS,
       .op = "environment_policy_set", .perm = PERM_ENVIRONMENT_TRUST, .handler = policy_set, .in = &environment_policy_schema,
       .status = 200, .out = &environment_policy_schema, .flags = R_STEP_UP, .rate = RL_WRITE, .resource = "environment",
       .audited = true, .audit = AUDIT_ENVIRONMENT_TRUST,
-      .doc = "Let programs run in signed images alone, or in any; asked at submit, and again when a lease wants the image" },
+      .doc = "Let programs run in signed images alone, or in any, and in images that are shared, or not; asked at submit, and "
+             "again when a lease wants the image" },
 };
 extern const struct route_table environment_routes;
 ROUTE_TABLE(environment_routes, rows);

@@ -76,7 +76,12 @@ struct lease_input {
     struct str kind;
     int64_t version, size_bytes;
     struct str sha256;                  /* of the plaintext, hex */
+    struct uuid owner_id;               /* the tenant that it is sealed for, where that is another's: a shared image; else nil */
 };
+static inline struct uuid lease_input_owner(const struct lease_input *in, struct uuid tenant)
+{
+    return uuid_is_nil(in->owner_id) ? tenant : in->owner_id;
+}
 /* What a worker needs to run an attempt. */
 struct lease_grant {
     struct uuid tenant_id, attempt_id, job_id;

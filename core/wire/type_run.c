@@ -124,6 +124,11 @@ bool run_environment(struct str text, struct run_environment *ret)
     *ret = (struct run_environment){ .is_host = str_eq_c(text, "host") };
     if (ret->is_host)
         return true;
+    if (str_starts(text, RUN_SHARED)) {
+        ret->digest = str_n(text.ptr + sizeof RUN_SHARED - 1, text.len - (sizeof RUN_SHARED - 1));
+        ret->is_shared = run_is_digest(ret->digest);
+        return ret->is_shared;
+    }
     ret->is_named = is_named(text, ret);
     if (ret->is_named)
         return true;
@@ -138,7 +143,8 @@ bool run_environment(struct str text, struct run_environment *ret)
 static bool check_environment(struct str s, const char **why)
 {
     struct run_environment got;
-    *why = "be host, an environment (NAME, NAME@sha256:DIGEST, sha256:DIGEST, env_ID), or dst_ID[@VERSION][/sha256:DIGEST]";
+    *why = "be host, an environment (NAME, NAME@sha256:DIGEST, sha256:DIGEST, env_ID), shared/sha256:DIGEST, or "
+           "dst_ID[@VERSION][/sha256:DIGEST]";
     return run_environment(s, &got);
 }
 
@@ -190,11 +196,12 @@ SCHEMA_EXTERN(run_job, "A job that runs a program of yours in a closed box: docs
         .example = "python3,/falaj/code/script",
                .doc = "The program and its words, as a shell would split them; no shell reads them"),
     FIELD(run_job, environment, 0, .max = 160, .check = check_environment, .dflt = "host",
-          .pattern_doc = "^(dst_[0-9a-f]{32}(@[0-9]+)?(/sha256:[0-9a-f]{64})?|env_[0-9a-f]{32}|sha256:[0-9a-f]{64}|"
+          .pattern_doc = "^(dst_[0-9a-f]{32}(@[0-9]+)?(/sha256:[0-9a-f]{64})?|env_[0-9a-f]{32}|(shared/)?sha256:[0-9a-f]{64}|"
                          "[a-z0-9][a-z0-9-]*(@sha256:[0-9a-f]{64})?)$",
           .doc = "What it runs in: host is the machine's own /usr; else an environment by NAME (its newest), NAME@sha256:…, "
-                 "sha256:… or env_ID, or an image that is no environment, dst_ID[@VERSION][/sha256:…] (a data set of the format "
-                 "oci); on machines that run programs (worker.programs)"),
+                 "sha256:… or env_ID; shared/sha256:… is one that the platform's staff publish to all; or an image that is no "
+                 "environment, dst_ID[@VERSION][/sha256:…] (a data set of the format oci); on machines that run programs "
+                 "(worker.programs)"),
     FIELD(run_job, script, 0, .max = RUN_SCRIPT_MAX, .check = check_word, .doc = "A text that lies at /falaj/code/script"),
     FIELD_STRS(run_job, inputs, F_NOEMPTY, .max = RUN_INPUTS_MAX, .check = check_input, .dflt = "",
                .example = "digits=dst_0123456789abcdef0123456789abcdef@3",

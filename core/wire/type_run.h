@@ -12,9 +12,12 @@ enum { RUN_WORDS_MAX = 64, RUN_ENV_MAX = 64, RUN_INPUTS_MAX = 12, RUN_OUTPUTS_MA
 /* What it runs in: the machine's own /usr ("host", where its operator permits it: worker.programs), or an image, which is a
  * version of a data set of the format oci: "dst_…[@VERSION]", or "dst_…[@VERSION]/sha256:…" with the digest that its manifest
  * must have. Submissions may name an environment (scheduler/jobs/environment.h) as well: "env_…", "NAME", "NAME@sha256:…" or
- * "sha256:…", for which what it means by then is written into the spec: a job knows data sets and digests alone. */
+ * "sha256:…", for which what it means by then is written into the spec: a job knows data sets and digests alone. An image
+ * that the platform's staff publish to all (scheduler/jobs/environment_shared.h) is "shared/sha256:…", and stays so: it is no
+ * data set of the tenant's. */
 struct run_environment {
     bool is_host, is_named;         /* is_named: an environment */
+    bool is_shared;                 /* digest alone */
     struct uuid dataset_id;
     int64_t version;                /* 0: the latest at submit */
     struct str digest;              /* "sha256:…"; STR_NULL: the archive's only image for the machine */
@@ -27,6 +30,8 @@ bool run_environment(struct str text, struct run_environment *ret);
 bool run_is_digest(struct str s);
 /* For .check: such a digest, or nothing. */
 bool run_check_digest(struct str s, const char **why);
+/* What a shared image's digest is behind. */
+#define RUN_SHARED "shared/"
 /* What a job's input that is its image is called. */
 #define RUN_IMAGE_INPUT "image:"
 

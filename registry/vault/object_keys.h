@@ -8,6 +8,7 @@
 
 /* An object with its data key and the tenant key above it. */
 struct object_keys {
+    struct uuid tenant_id;
     struct object object;
     struct uuid dek_id;
     int64_t key_version;

@@ -27,6 +27,7 @@ struct object_reader {
 };
 
 SCHEMA_OF(object_keys, "An object with its keys",
+    FIELD(object_keys, tenant_id, 0, .doc = "Whose it is"),
     FIELD_AS(object_keys, object.object_id, "object_id", 0, .doc = "The object"), FIELD_AS(object_keys, object.zone, "zone", 0, .doc = "Zone"),
     FIELD_AS(object_keys, object.kind, "kind", 0, .doc = "Kind"), FIELD_AS(object_keys, object.version, "version", 0, .doc = "Version"),
     FIELD_AS(object_keys, object.data_class, "data_class", 0, .doc = "Class"), FIELD_AS(object_keys, object.state, "state", 0, .doc = "State"),
@@ -39,7 +40,7 @@ SCHEMA_OF(object_keys, "An object with its keys",
     FIELD(object_keys, key_state, 0, .doc = "State of the tenant key's version"));
 
 #define KEYS_COLUMNS \
-    "o.object_id, o.zone, o.kind, o.version, o.data_class, o.state, o.size_bytes, o.sha256, o.stored_bytes, o.stored_sha256, o.created_at,\n" \
+    "o.tenant_id, o.object_id, o.zone, o.kind, o.version, o.data_class, o.state, o.size_bytes, o.sha256, o.stored_bytes, o.stored_sha256, o.created_at,\n" \
     "       d.dek_id, d.key_version, d.wrapped AS dek, CASE WHEN k.state IN ('PRIMARY', 'DECRYPT_ONLY') THEN k.wrapped END AS tkek,\n" \
     "       k.state AS key_state\n"
 #define KEYS_JOIN \
@@ -55,6 +56,12 @@ const struct stmt worker_keys_stmt = { .name = "worker_keys", .params = "uuU", .
     " WHERE EXISTS (SELECT FROM job_object j WHERE j.tenant_id = $1 AND j.job_id = $2 AND j.direction = 'input' AND j.object_id = i.object_id)\n"
     "    OR EXISTS (SELECT FROM checkpoint c WHERE c.tenant_id = $1 AND c.job_id = $2 AND c.object_id = i.object_id)\n"
     " ORDER BY i.ord LIMIT 64" };
+/* The shared image that the job names, while it is published: an object of another tenant's, under that tenant's key. */
+const struct stmt worker_shared_keys_stmt = { .name = "worker_shared_keys", .params = "uu", .row = &object_keys_schema,
+    .card = CARD_MAYBE, .sql =
+    "SELECT " KEYS_COLUMNS "  FROM shared_environment_of($1, $2) s\n"
+    "  JOIN object o ON o.tenant_id = s.owner_id AND o.object_id = s.object_id AND o.state = 'COMMITTED'\n" KEYS_JOIN
+    " WHERE NOT s.is_withdrawn" };
 /* An output that this attempt began and has not filled. */
 const struct stmt worker_output_find_stmt = { .name = "worker_output_find", .params = "uuis", .row = &object_keys_schema, .card = CARD_MAYBE, .sql =
     "SELECT " KEYS_COLUMNS "  FROM job_object j JOIN object o ON o.tenant_id = j.tenant_id AND o.object_id = j.object_id\n" KEYS_JOIN

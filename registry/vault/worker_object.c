@@ -11,18 +11,32 @@
 #include "registry/vault/tenant_key.h"
 #include "tenants/home/residency_facts.h"
 
-struct worker_file { struct str zone, kind, state, data_class; int64_t stored_bytes; struct bytes stored_sha256; };
-SCHEMA_OF(worker_file, "A stored object as a worker may know it", FIELD(worker_file, zone, 0, .doc = "Zone"), FIELD(worker_file, kind, 0, .doc = "Kind"),
+struct worker_file {
+    struct uuid tenant_id;
+    struct str zone, kind, state, data_class;
+    int64_t stored_bytes;
+    struct bytes stored_sha256;
+};
+SCHEMA_OF(worker_file, "A stored object as a worker may know it",
+    FIELD(worker_file, tenant_id, 0, .doc = "Whose it is"), FIELD(worker_file, zone, 0, .doc = "Zone"),
+    FIELD(worker_file, kind, 0, .doc = "Kind"),
     FIELD(worker_file, data_class, 0, .doc = "Class"),
     FIELD(worker_file, state, 0, .doc = "State"), FIELD(worker_file, stored_bytes, 0, .doc = "Stored size"),
     FIELD(worker_file, stored_sha256, 0, .doc = "Stored digest; absent until uploaded"));
 
-const struct stmt worker_input_stmt = { .name = "worker_input", .params = "uuu", .row = &worker_file_schema, .card = CARD_ONE, .sql =
-    "SELECT o.zone, o.kind, o.state, o.data_class, o.stored_bytes, o.stored_sha256 FROM object o\n"
+const struct stmt worker_input_stmt = { .name = "worker_input", .params = "uuu", .row = &worker_file_schema,
+    .card = CARD_MAYBE, .sql =
+    "SELECT o.tenant_id, o.zone, o.kind, o.state, o.data_class, o.stored_bytes, o.stored_sha256 FROM object o\n"
     " WHERE o.tenant_id = $1 AND o.object_id = $3 AND o.state = 'COMMITTED'\n"
     "   AND (EXISTS (SELECT FROM job_object j WHERE j.tenant_id = $1 AND j.job_id = $2 AND j.direction = 'input' AND "
     "j.object_id = $3)\n"
     "        OR EXISTS (SELECT FROM checkpoint c WHERE c.tenant_id = $1 AND c.job_id = $2 AND c.object_id = $3))" };
+const struct stmt worker_shared_input_stmt = { .name = "worker_shared_input", .params = "uuu", .row = &worker_file_schema,
+    .card = CARD_ONE, .sql =
+    "SELECT o.tenant_id, o.zone, o.kind, o.state, o.data_class, o.stored_bytes, o.stored_sha256\n"
+    "  FROM shared_environment_of($1, $2) s\n"
+    "  JOIN object o ON o.tenant_id = s.owner_id AND o.object_id = s.object_id AND o.state = 'COMMITTED'\n"
+    " WHERE o.object_id = $3 AND NOT s.is_withdrawn" };
 /* The object takes the class of the job's data. */
 const struct stmt worker_output_insert_stmt = { .name = "worker_output_insert", .params = "uuissuuiy", .card = CARD_NONE, .sql =
     "WITH o AS (\n"
@@ -90,6 +104,24 @@ enum errc worker_object_judge(struct work *w, const struct worker_lease *l, stru
     return judge(w, l, facts, l->data_class, e);
 }
 
+/* What is missing among rows may be the shared image of the job, in its place. Else it is no input. */
+static enum errc add_shared(struct work *w, const struct worker_lease *l, const struct uuid *objects, size_t n,
+                            struct object_keys *rows, size_t have, struct err *e)
+{
+    struct object_keys *shared = ARENA_NEW(w->arena, struct object_keys);
+    bool found = false;
+    size_t at = 0;
+    if (have + 1 == n)
+        TRY(db_maybe(w->tx, &worker_shared_keys_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(l->job_id)), shared, &found, e));
+    while (at < have && uuid_eq(objects[at], rows[at].object.object_id))
+        at++;
+    if (!found || !uuid_eq(objects[at], shared->object.object_id))
+        return FAIL_AT(e, NOT_FOUND, "/objects", "An object is not an input of this job");
+    memmove(rows + at + 1, rows + at, (have - at) * sizeof *rows);
+    rows[at] = *shared;
+    return ERR_OK;
+}
+
 /* The one judge of whether a lease may have keys. */
 static enum errc judge_keys(struct work *w, const struct worker_lease *l, const struct uuid *objects, size_t n,
                             struct keyd_release_item **ret, struct err *e)
@@ -98,15 +130,18 @@ static enum errc judge_keys(struct work *w, const struct worker_lease *l, const 
     if (n < 1 || n > RELEASE_KEYS_MAX)
         return FAIL_AT(e, INVALID, "/objects", "must be 1 to %d objects", RELEASE_KEYS_MAX);
     TRY(db_many(w->tx, &worker_keys_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(l->job_id), A_UUIDS(objects, n)), &rows, RELEASE_KEYS_MAX, e));
+    struct object_keys *all = ARENA_ARRAY(w->arena, struct object_keys, n);
+    if (rows.n)
+        memcpy(all, rows.items, rows.n * sizeof *all);
     if (rows.n != n)
-        return FAIL_AT(e, NOT_FOUND, "/objects", "An object is not an input of this job");
+        TRY(add_shared(w, l, objects, n, all, rows.n, e));
     const struct residency_facts *facts;
     TRY(residency_facts_read(w, &facts, e));
     struct keyd_release_item *items = ARENA_ARRAY(w->arena, struct keyd_release_item, n);
     for (size_t i = 0; i < n; i++) {
-        TRY(same_zone(l, rows.items[i].object.zone, e));
-        TRY(judge(w, l, facts, rows.items[i].object.data_class, e));
-        TRY(object_release_item(w->tenant_id, &rows.items[i], &items[i], e));
+        TRY(same_zone(l, all[i].object.zone, e));
+        TRY(judge(w, l, facts, all[i].object.data_class, e));
+        TRY(object_release_item(all[i].tenant_id, &all[i], &items[i], e));
     }
     *ret = items;
     return ERR_OK;
@@ -132,12 +167,15 @@ enum errc worker_input_open(struct work *w, const struct worker_lease *l, struct
     struct worker_file f;
     struct blob_reader *r;
     uint64_t size;
-    TRY(db_one(w->tx, &worker_input_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(l->job_id), A_UUID(object_id)), &f, e));
+    bool found = false;
+    TRY(db_maybe(w->tx, &worker_input_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(l->job_id), A_UUID(object_id)), &f, &found, e));
+    if (!found)
+        TRY(db_one(w->tx, &worker_shared_input_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(l->job_id), A_UUID(object_id)), &f, e));
     const struct residency_facts *facts;
     TRY(same_zone(l, f.zone, e));
     TRY(residency_facts_read(w, &facts, e));
     TRY(judge(w, l, facts, f.data_class, e));
-    enum errc rc = blob_reader_open(w->app->blobs, w->tenant_id, object_id, &r, &size, e);
+    enum errc rc = blob_reader_open(w->app->blobs, f.tenant_id, object_id, &r, &size, e);
     if (rc != ERR_OK)
         return rc == ERR_NOT_FOUND ? FAIL(e, DAMAGED, "The object is missing from the store") : rc;
     if (size != (uint64_t)f.stored_bytes) {

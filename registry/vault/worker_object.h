@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* worker_object.h - what a leased worker does with objects: read declared inputs, get their keys, write outputs. System scope.
  *
- * The caller (api/routes/lease_objects.c) has checked the lease (live, fence, machine) and set w->tenant_id to its tenant; every statement
- * here names tenant and job. Before any key is asked for and any byte is given, the judge of residency is asked again, with facts read in
- * this transaction: a lease that should not have been granted gets nothing. An object that is not a declared input of that job is NOT_FOUND; one in another zone than the machine is
- * RESIDENCY. Keys never pass in the clear: falaj-keyd seals them to the worker's key for this lease (core/wire/release_wire.h).
+ * The caller (api/routes/lease_objects.c) has checked the lease (live, fence, machine) and set w->tenant_id to its tenant; every
+ * statement here names tenant and job. Before any key is asked for and any byte is given, the judge of residency is asked again, with facts read in
+ * this transaction: a lease that should not have been granted gets nothing. An object that is not a declared
+ * input of that job, nor the shared image that it runs in (the one object of another tenant's that a lease may have: docs/adr/0156),
+ * is NOT_FOUND; one in another zone than the machine is RESIDENCY. Keys never pass in the clear: falaj-keyd seals them to the worker's key for this lease (core/wire/release_wire.h).
  * An output is WRITING from the start; the lease's succeed report commits it and books its quota (scheduler/engine/lease.h).
  * Memory: w->arena. Errors: NOT_FOUND, RESIDENCY, UNAVAILABLE, SEALED, CONFLICT (an output given twice), BAD_DATA (a part's
  * place). */

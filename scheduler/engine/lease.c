@@ -4,6 +4,7 @@
 #include "core/db/tx.h"
 #include "core/redis/wake.h"
 #include "core/table/metrics.h"
+#include "core/wire/type_run.h"
 #include "scheduler/jobs/job.h"
 #include "scheduler/jobs/job_wake.h"
 #include "scheduler/engine/lease_member.h"
@@ -68,29 +69,50 @@ static size_t fitting(const struct lease_grant *g, size_t n, int64_t free_slots)
     return k;
 }
 
-/* Inputs come for all leases at once and are dealt out by job. */
+/* Does the spec name a shared image, as far as its text tells? Nearly none does, and the others ask nothing. */
+static bool may_share(const struct lease_grant *g)
+{
+    static const char word[] = "\"" RUN_SHARED "sha256:";
+    return str_eq_c(g->kind, job_types[JOB_RUN].name) && memmem(g->spec.text.ptr, g->spec.text.len, word, sizeof word - 1);
+}
+
+static size_t deal(const struct slice *rows, const struct lease_grant *g, struct lease_input *to)
+{
+    const struct lease_input *all = rows->items;
+    size_t m = 0;
+    for (size_t r = 0; r < rows->n; r++)
+        if (uuid_eq(all[r].job_id, g->job_id) && uuid_eq(all[r].tenant_id, g->tenant_id))
+            to[m++] = all[r];
+    return m;
+}
+
+/* Inputs come for all leases at once and are dealt out by job: an image that is another tenant's, then the job's own, of which
+ * checkpoints are last. */
 static enum errc take_inputs(struct work *w, struct lease_grant *g, size_t n, struct err *e)
 {
-    struct uuid *tenants = ARENA_ARRAY(w->arena, struct uuid, n), *jobs = ARENA_ARRAY(w->arena, struct uuid, n);
-    struct slice rows = { 0 };
-    size_t k = 0;
+    struct uuid *tenants = ARENA_ARRAY(w->arena, struct uuid, 2 * n), *jobs = ARENA_ARRAY(w->arena, struct uuid, 2 * n);
+    struct slice rows = { 0 }, shared = { 0 };
+    size_t k = 0, s = 0;
     for (size_t i = 0; i < n; i++) {
         const struct job_type *t = job_type_find(g[i].kind);
         if (t && t->reads) {
             tenants[k] = g[i].tenant_id;
             jobs[k++] = g[i].job_id;
         }
+        if (may_share(&g[i])) {
+            tenants[n + s] = g[i].tenant_id;
+            jobs[n + s++] = g[i].job_id;
+        }
     }
     if (!k)
         return ERR_OK;
     TRY(lease_repo_inputs(w->tx, tenants, jobs, k, &rows, e));
-    const struct lease_input *all = rows.items;
+    if (s)
+        TRY(lease_repo_shared(w->tx, tenants + n, jobs + n, s, &shared, e));
     for (size_t i = 0; i < n; i++) {
-        struct lease_input *mine = ARENA_ARRAY(w->arena, struct lease_input, rows.n + 1);
-        size_t m = 0;
-        for (size_t r = 0; r < rows.n; r++)
-            if (uuid_eq(all[r].job_id, g[i].job_id) && uuid_eq(all[r].tenant_id, g[i].tenant_id))
-                mine[m++] = all[r];
+        struct lease_input *mine = ARENA_ARRAY(w->arena, struct lease_input, rows.n + shared.n + 1);
+        size_t m = deal(&shared, &g[i], mine);
+        m += deal(&rows, &g[i], mine + m);
         g[i].inputs = (struct slice){ mine, m };
     }
     return ERR_OK;

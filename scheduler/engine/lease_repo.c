@@ -3,6 +3,7 @@
  * lease_repo_takeable, in one order; what follows is queued and travels with COMMIT, so a report costs two round trips whatever its size. */
 #include "scheduler/engine/lease_repo.h"
 #include "core/db/tx.h"
+#include "core/wire/type_run.h"
 
 SCHEMA_EXTERN(lease, "A lease that is held",
     FIELD(lease, tenant_id, 0, .doc = "Tenant"), FIELD(lease, attempt_id, 0, .doc = "Attempt"), FIELD(lease, job_id, 0, .doc = "Job"),
@@ -68,7 +69,8 @@ static const struct stmt lease_take_many = { .name = "lease_take_many", .params 
     " WHERE attempt.tenant_id = i.tenant_id AND attempt.attempt_id = i.attempt_id AND attempt.fence = i.fence AND attempt.state = 'LEASED'" };
 
 static const struct stmt lease_inputs = { .name = "lease_inputs", .params = "UUi", .row = &lease_input_schema, .card = CARD_MANY, .sql =
-    "SELECT i.tenant_id, i.job_id, o.name, o.object_id, b.kind, b.version, b.size_bytes, encode(b.sha256, 'hex') AS sha256\n"
+    "SELECT i.tenant_id, i.job_id, o.name, o.object_id, b.kind, b.version, b.size_bytes, encode(b.sha256, 'hex') AS sha256,\n"
+    "       NULL::uuid AS owner_id\n"
     "  FROM unnest($1, $2) AS i(tenant_id, job_id)\n"
     "  CROSS JOIN LATERAL (\n"
     "    SELECT x.object_id, x.name, 0 AS place FROM job_object x\n"
@@ -76,6 +78,14 @@ static const struct stmt lease_inputs = { .name = "lease_inputs", .params = "UUi
     "    UNION ALL SELECT c.object_id, '" LEASE_CHECKPOINT "', c.place FROM checkpoint_inputs(i.tenant_id, i.job_id) c) o\n"
     "  JOIN object b ON b.tenant_id = i.tenant_id AND b.object_id = o.object_id\n"
     " WHERE b.state = 'COMMITTED' ORDER BY o.place, o.name LIMIT $3" };
+/* Also of one that was withdrawn meanwhile: the machine asks for its key then, and is told why it gets none. */
+static const struct stmt lease_shared_inputs = { .name = "lease_shared_inputs", .params = "UUi", .row = &lease_input_schema,
+    .card = CARD_MANY, .sql =
+    "SELECT i.tenant_id, i.job_id, '" RUN_IMAGE_INPUT "'::text AS name, s.object_id, b.kind, b.version, b.size_bytes,\n"
+    "       encode(b.sha256, 'hex') AS sha256, s.owner_id\n"
+    "  FROM unnest($1, $2) AS i(tenant_id, job_id)\n"
+    " CROSS JOIN LATERAL shared_environment_of(i.tenant_id, i.job_id) s\n"
+    "  JOIN object b ON b.tenant_id = s.owner_id AND b.object_id = s.object_id AND b.state = 'COMMITTED' LIMIT $3" };
 
 #define IS_TOLD LEASE_IS_TOLD("$2")
 /* Nearly always the index attempt_notice has none of the machine, and it is no member of anything. */
@@ -166,7 +176,8 @@ static const struct stmt lease_had_stmt = { .name = "lease_had", .params = "uus"
     " WHERE n.identity = $3 AND n.state IN ('READY', 'DRAINING') AND (a.node_id = n.node_id OR m.rank IS NOT NULL)\n"
     " ORDER BY a.fence DESC LIMIT 1" };
 
-const struct stmt *const lease_stmts[] = { &lease_takeable, &lease_newer, &lease_waiting, &lease_take_many, &lease_inputs,
+const struct stmt *const lease_stmts[] = { &lease_takeable, &lease_newer, &lease_waiting, &lease_take_many,
+    &lease_inputs, &lease_shared_inputs,
                                            &lease_hold, &lease_renew_many, &lease_start_many,
                                            &lease_outputs, &lease_commit_outputs, &lease_log_many, &lease_metric_many, &lease_check_stmt,
                                            &lease_notices_stmt, &lease_had_stmt, NULL };
@@ -206,6 +217,12 @@ enum errc lease_repo_take(struct db_tx *tx, const struct attempt_step *s, size_t
 enum errc lease_repo_inputs(struct db_tx *tx, const struct uuid *tenants, const struct uuid *jobs, size_t n, struct slice *ret, struct err *e)
 {
     return db_many(tx, &lease_inputs, ARGS(A_UUIDS(tenants, n), A_UUIDS(jobs, n), A_I64(INPUTS_MAX)), ret, INPUTS_MAX, e);
+}
+
+enum errc lease_repo_shared(struct db_tx *tx, const struct uuid *tenants, const struct uuid *jobs, size_t n, struct slice *ret,
+                            struct err *e)
+{
+    return db_many(tx, &lease_shared_inputs, ARGS(A_UUIDS(tenants, n), A_UUIDS(jobs, n), A_I64(INPUTS_MAX)), ret, INPUTS_MAX, e);
 }
 
 struct db_ask *lease_repo_hold(struct db_tx *tx, struct uuid node_id, const struct uuid *tenants, const struct uuid *attempts,

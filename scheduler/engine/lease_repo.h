@@ -64,6 +64,9 @@ enum errc lease_repo_waiting(struct db_tx *tx, struct uuid node_id, struct uuid 
 struct db_ask *lease_repo_notices(struct db_tx *tx, struct uuid node_id, struct slice told);
 enum errc lease_repo_take(struct db_tx *tx, const struct attempt_step *s, size_t n, int64_t lease_ms, struct err *e) MUST_CHECK;
 enum errc lease_repo_inputs(struct db_tx *tx, const struct uuid *tenants, const struct uuid *jobs, size_t n, struct slice *ret, struct err *e) MUST_CHECK;
+/* Images of these jobs that another tenant owns. */
+enum errc lease_repo_shared(struct db_tx *tx, const struct uuid *tenants, const struct uuid *jobs, size_t n, struct slice *ret,
+                            struct err *e) MUST_CHECK;
 /* Locks; rows (struct held) in any order, n at most, none for what this node does not hold. */
 struct db_ask *lease_repo_hold(struct db_tx *tx, struct uuid node_id, const struct uuid *tenants, const struct uuid *attempts,
                                size_t n);

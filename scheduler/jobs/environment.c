@@ -35,6 +35,7 @@ SCHEMA_EXTERN(environment, "An image by name, and what is in it",
     FIELD(environment, layers, 0, .by = NULL, .doc = "Its layers: digest, size_bytes, unpacked_bytes, files"),
     FIELD(environment, signed_by, F_ALWAYS, .doc = "Name of the key that signed its digest; empty: none that the tenant has"),
     FIELD(environment, signed_at, 0, .doc = "When the signature was given"),
+    FIELD(environment, offered_at, 0, .doc = "Since when the platform's staff may publish it to others; absent: they may not"),
     FIELD(environment, version, F_ALWAYS, .doc = "Grows with every change"),
     FIELD_ID(environment, created_by, "usr", F_ALWAYS, .doc = "Who imported it"),
     FIELD(environment, created_at, F_ALWAYS, .doc = "When"));
@@ -51,6 +52,8 @@ SCHEMA_OF(environment_found, "What a name means", FIELD(environment_found, datas
     FIELD(environment_found, dataset_version, 0, .doc = "Version"), FIELD(environment_found, digest, 0, .doc = "Digest"));
 struct user { struct uuid job_id; struct str name; };
 SCHEMA_OF(user, "A job that has not ended", FIELD(user, job_id, 0, .doc = "The job"), FIELD(user, name, 0, .doc = "Its name"));
+struct zoned { struct str zone; };
+SCHEMA_OF(zoned, "Where it is published", FIELD(zoned, zone, 0, .doc = "Zone"));
 struct refused { struct uuid tenant_id, dataset_id; int64_t dataset_version; };
 SCHEMA_OF(refused, "An archive that nobody needs", FIELD(refused, tenant_id, 0, .doc = "Tenant"),
     FIELD(refused, dataset_id, 0, .doc = "Data set"), FIELD(refused, dataset_version, 0, .doc = "Version"));
@@ -63,7 +66,8 @@ SCHEMA_OF(refused, "An archive that nobody needs", FIELD(refused, tenant_id, 0, 
     "       coalesce(j.result->>'digest', e.asked_digest) AS digest, o.zone, o.data_class, e.dataset_id,\n"              \
     "       e.dataset_version, e.job_id, e.allow_setuid, e.owns_archive, o.size_bytes, " FIGURE("unpacked_bytes") ",\n"   \
     "       " FIGURE("files") ", " FIGURE("package_count") ", coalesce(j.result->>'package_source', '') AS\n"            \
-    "       package_source, coalesce(k.name, '') AS signed_by, e.signed_at, e.version, e.created_by, e.created_at"
+    "       package_source, coalesce(k.name, '') AS signed_by, e.signed_at, e.offered_at, e.version,\n" \
+    "       e.created_by, e.created_at"
 #define TABLES                                                                                                           \
     "environment e JOIN job j ON j.tenant_id = e.tenant_id AND j.job_id = e.job_id\n"                                    \
     "  LEFT JOIN LATERAL environment_place(e.tenant_id, e.object_id) o ON true\n"                                        \
@@ -90,6 +94,13 @@ static const struct stmt environment_users = { .name = "environment_users", .par
     "SELECT j.job_id, j.name FROM environment_objects($1, $2) AS o\n"
     "  JOIN job_object i ON i.tenant_id = $1 AND i.object_id = o AND i.direction = 'input' AND i.name = '" RUN_IMAGE_INPUT "'\n"
     "  JOIN job j ON j.tenant_id = $1 AND j.job_id = i.job_id AND j.finished_at IS NULL ORDER BY j.job_id LIMIT $3" };
+static const struct stmt environment_offer_stmt = { .name = "environment_offer", .params = "uubu", .card = CARD_NONE, .sql =
+    "UPDATE environment SET offered_by = CASE WHEN $3 THEN $4::uuid END, offered_at = CASE WHEN $3 THEN now() END,\n"
+    "       version = version + 1\n"
+    " WHERE tenant_id = $1 AND environment_id = $2" };
+static const struct stmt environment_published = { .name = "environment_published", .params = "uui", .row = &zoned_schema,
+    .card = CARD_MANY, .sql =
+    "SELECT zone FROM shared_environment WHERE owner_id = $1 AND environment_id = $2 ORDER BY zone LIMIT $3" };
 static const struct stmt environment_forget = { .name = "environment_forget", .params = "uu", .card = CARD_NONE, .sql =
     "DELETE FROM environment WHERE tenant_id = $1 AND environment_id = $2" };
 static const struct stmt environment_disown = { .name = "environment_disown", .params = "uu", .card = CARD_NONE, .sql =
@@ -128,7 +139,8 @@ static const struct stmt environment_refused = { .name = "environment_refused", 
     " WHERE e.owns_archive AND e.dataset_id IS NOT NULL AND j.finished_at IS NOT NULL AND j.state <> 'COMPLETED' LIMIT $1" };
 
 const struct stmt *const environment_stmts[] = { &environment_insert_stmt, &environment_get_stmt, &environment_list_stmt,
-    &environment_lock, &environment_users, &environment_forget, &environment_disown, &environment_packages_stmt,
+    &environment_lock, &environment_users, &environment_offer_stmt, &environment_published, &environment_forget,
+    &environment_disown, &environment_packages_stmt,
     &environment_uses_stmt, &environment_find_stmt, NULL };
 const struct stmt *const environment_node_stmts[] = { &environment_refused, NULL };
 
@@ -192,6 +204,21 @@ static enum errc check_users(struct work *w, struct uuid environment_id, struct 
                          rows.n > NAMED_MAX ? " and more" : "") : ERR_OK;
 }
 
+enum errc environment_offer(struct work *w, struct uuid environment_id, bool offered, struct environment *ret, struct err *e)
+{
+    TRY(db_exec(w->tx, &environment_offer_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(environment_id), A_BOOL(offered),
+                A_UUID(w->principal->user_id)), NULL, e));
+    return environment_get(w, environment_id, ret, e);
+}
+
+static enum errc check_published(struct work *w, struct uuid environment_id, struct err *e)
+{
+    struct { struct zoned *items; size_t n; } rows;
+    TRY(db_many(w->tx, &environment_published, ARGS(A_UUID(w->tenant_id), A_UUID(environment_id), A_I64(1)), &rows, 1, e));
+    return rows.n ? FAIL(e, CONFLICT, "It is published to other organisations in zone %.*s; the platform's staff withdraw and "
+                         "remove it there first", STR_ARG(rows.items[0].zone)) : ERR_OK;
+}
+
 enum errc environment_delete(struct work *w, struct uuid environment_id, struct err *e)
 {
     struct environment v;
@@ -200,6 +227,7 @@ enum errc environment_delete(struct work *w, struct uuid environment_id, struct 
     TRY(environment_get(w, environment_id, &v, e));
     if (str_eq_c(v.state, "IMPORTING"))
         return FAIL(e, CONFLICT, "Its import has not ended; cancel %.*s first", STR_ARG(id_text(w->arena, "job", v.job_id)));
+    TRY(check_published(w, environment_id, e));
     TRY(check_users(w, environment_id, e));
     TRY(db_exec(w->tx, &environment_forget, ARGS(A_UUID(w->tenant_id), A_UUID(environment_id)), NULL, e));
     return v.owns_archive && !uuid_is_nil(v.dataset_id)

@@ -34,6 +34,7 @@ struct environment {
     struct json layers;
     struct str signed_by;                       /* name of the key; empty: not signed, or its key is gone */
     struct timestamp signed_at;
+    struct timestamp offered_at;                /* 0: the platform's staff may not publish it */
     int64_t version;
     struct uuid created_by;
     struct timestamp created_at;
@@ -51,7 +52,11 @@ enum errc environment_get(struct work *w, struct uuid environment_id, struct env
 /* Newest first, behind `position`; what is STR_NULL filters nothing. */
 enum errc environment_list(struct work *w, struct str name, struct str state, struct uuid position, int64_t limit,
                            struct slice *ret, struct err *e) MUST_CHECK;
-/* The row goes, and the archive where it is its own. CONFLICT: a job that has not ended uses it, or its import runs. */
+/* Lets the platform's staff publish it to other tenants (environment_shared.h), or no longer; what is published stays so. */
+enum errc environment_offer(struct work *w, struct uuid environment_id, bool offered, struct environment *ret,
+                            struct err *e) MUST_CHECK;
+/* The row goes, and the archive where it is its own. CONFLICT: a job that has not ended uses it, its import runs, or it is
+ * published. */
 enum errc environment_delete(struct work *w, struct uuid environment_id, struct err *e) MUST_CHECK;
 
 struct environment_package { int64_t number; struct str name, version, architecture; };
@@ -75,7 +80,7 @@ enum errc environment_find(struct work *w, struct uuid project_id, struct uuid e
 
 struct environment_key { struct uuid key_id; struct str name, public_key; struct uuid created_by; struct timestamp created_at; };
 extern const struct schema environment_key_schema;
-struct environment_policy { bool require_signed; };
+struct environment_policy { bool require_signed, has_allow_shared, allow_shared; };     /* set: without allow_shared it stays */
 extern const struct schema environment_policy_schema;
 
 /* public_key_pem: an Ed25519 public key. INVALID, EXISTS, LIMIT. */
@@ -94,7 +99,8 @@ enum errc environment_sign(struct work *w, struct uuid environment_id, struct st
  * tenant's rows. FORBIDDEN: it must be signed, and is not by a key that the tenant has. */
 enum errc environment_permits(struct work *w, struct uuid dataset_id, int64_t version, struct str digest,
     struct err *e) MUST_CHECK;
-/* System scope, before keys of these objects go to a lease of the job: if one is the job's image, environment_permits. */
+/* System scope, before keys of these objects go to a lease of the job: if one is the job's image, environment_permits, or
+ * shared_environment_permits. */
 enum errc environment_permits_lease(struct work *w, struct uuid job_id, const struct uuid *objects, size_t n,
                                     struct err *e) MUST_CHECK;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* environment_trust.c - whose word an image needs: a tenant's keys, its rule, signatures, and the one judge of them. */
-#include "scheduler/jobs/environment.h"
+#include "scheduler/jobs/environment_int.h"
+#include "scheduler/jobs/environment_shared.h"
 #include "core/crypto/sign.h"
 #include "core/db/tx.h"
 #include "core/wire/type_run.h"
@@ -16,14 +17,18 @@ SCHEMA_EXTERN(environment_key, "A key that signs images",
     FIELD(environment_key, created_at, F_ALWAYS, .doc = "When"));
 SCHEMA_EXTERN(environment_policy, "What images a tenant's programs may run in",
     FIELD(environment_policy, require_signed, F_REQ,
-          .doc = "Only those whose digest one of the tenant's keys has signed; jobs that wait are held to it, too"));
+          .doc = "Only those whose digest one of the tenant's keys has signed; jobs that wait are held to it, too"),
+    FIELD_OPT(environment_policy, allow_shared, 0,
+              .doc = "Also those that the platform's staff publish to all (GET /v1/shared-environments); absent in a request: "
+                     "as it is"));
 struct trust_key { struct uuid key_id; struct bytes public_key; };
 SCHEMA_OF(trust_key, "A key", FIELD(trust_key, key_id, 0, .doc = "Its id"), FIELD(trust_key, public_key, 0, .doc = "Its bytes"));
 struct claim { struct bytes signature; struct str digest; };
 SCHEMA_OF(claim, "A signature over an image", FIELD(claim, signature, 0, .doc = "64 bytes"), FIELD(claim, digest, 0,
     .doc = "Over"));
-struct lease_image { struct str environment; };
-SCHEMA_OF(lease_image, "The image of a job", FIELD(lease_image, environment, 0, .doc = "As its spec says it"));
+struct lease_image { struct str environment, zone; };
+SCHEMA_OF(lease_image, "The image of a job", FIELD(lease_image, environment, 0, .doc = "As its spec says it"),
+    FIELD(lease_image, zone, 0, .doc = "Zone of the job"));
 
 static const struct stmt environment_key_insert = { .name = "environment_key_insert", .params = "uusyui",
     .row = &environment_key_schema, .card = CARD_MAYBE, .sql =
@@ -38,11 +43,12 @@ static const struct stmt environment_key_delete = { .name = "environment_key_del
     "DELETE FROM environment_key WHERE tenant_id = $1 AND key_id = $2" };
 static const struct stmt environment_policy_read = { .name = "environment_policy_read", .params = "u",
     .row = &environment_policy_schema, .card = CARD_ONE, .sql =
-    "SELECT coalesce((SELECT require_signed FROM environment_policy WHERE tenant_id = $1), false) AS require_signed" };
-static const struct stmt environment_policy_write = { .name = "environment_policy_write", .params = "ubu", .card = CARD_NONE,
+    "SELECT coalesce(p.require_signed, false) AS require_signed, coalesce(p.allow_shared, true) AS allow_shared\n"
+    "  FROM (SELECT) one LEFT JOIN environment_policy p ON p.tenant_id = $1" };
+static const struct stmt environment_policy_write = { .name = "environment_policy_write", .params = "ubub", .card = CARD_NONE,
     .sql =
-    "INSERT INTO environment_policy (tenant_id, require_signed, changed_by) VALUES ($1, $2, $3)\n"
-    "ON CONFLICT (tenant_id) DO UPDATE SET require_signed = $2, changed_by = $3, changed_at = now()" };
+    "INSERT INTO environment_policy (tenant_id, require_signed, changed_by, allow_shared) VALUES ($1, $2, $3, $4)\n"
+    "ON CONFLICT (tenant_id) DO UPDATE SET require_signed = $2, changed_by = $3, changed_at = now(), allow_shared = $4" };
 static const struct stmt environment_trust_keys = { .name = "environment_trust_keys", .params = "ui", .row = &trust_key_schema,
     .card = CARD_MANY, .sql = "SELECT " ROW_COLUMNS " FROM environment_key WHERE tenant_id = $1 LIMIT $2" };
 static const struct stmt environment_sign_stmt = { .name = "environment_sign", .params = "uuyu", .card = CARD_NONE, .sql =
@@ -56,9 +62,10 @@ static const struct stmt environment_claims = { .name = "environment_claims", .p
     " ORDER BY e.environment_id DESC LIMIT $4" };
 static const struct stmt environment_of_lease = { .name = "environment_of_lease", .params = "uuU", .row = &lease_image_schema,
     .card = CARD_MAYBE, .sql =
-    "SELECT j.spec->>'environment' AS environment FROM job j WHERE j.tenant_id = $1 AND j.job_id = $2 AND EXISTS (\n"
+    "SELECT j.spec->>'environment' AS environment, j.zone FROM job j WHERE j.tenant_id = $1 AND j.job_id = $2 AND (EXISTS (\n"
     "  SELECT FROM job_object i WHERE i.tenant_id = $1 AND i.job_id = $2 AND i.direction = 'input'\n"
-    "     AND i.name = '" RUN_IMAGE_INPUT "' AND i.object_id = ANY ($3))" };
+    "     AND i.name = '" RUN_IMAGE_INPUT "' AND i.object_id = ANY ($3))\n"
+    "  OR EXISTS (SELECT FROM shared_environment_of($1, $2) s WHERE s.object_id = ANY ($3)))" };
 
 const struct stmt *const environment_trust_stmts[] = { &environment_key_insert, &environment_key_list_stmt,
     &environment_key_delete, &environment_policy_read, &environment_policy_write, &environment_trust_keys, &environment_sign_stmt,
@@ -104,8 +111,10 @@ enum errc environment_policy_get(struct work *w, struct environment_policy *ret,
 
 enum errc environment_policy_set(struct work *w, const struct environment_policy *in, struct err *e)
 {
+    struct environment_policy now;
+    TRY(environment_policy_get(w, &now, e));
     return db_exec(w->tx, &environment_policy_write, ARGS(A_UUID(w->tenant_id), A_BOOL(in->require_signed),
-                   A_UUID(w->principal->user_id)), NULL, e);
+                   A_UUID(w->principal->user_id), A_BOOL(in->has_allow_shared ? in->allow_shared : now.allow_shared)), NULL, e);
 }
 
 struct trust_keys { struct trust_key *items; size_t n; };
@@ -124,22 +133,39 @@ static const struct trust_key *signer(const struct trust_keys *keys, struct str 
     return NULL;
 }
 
+enum errc environment_signature_read(struct work *w, struct str digest, struct str hex, uint8_t ret[ED25519_SIG],
+                                     struct uuid *ret_key, struct err *e)
+{
+    struct trust_keys keys;
+    if (hex.len != ENVIRONMENT_SIG_HEX || !hex_decode(hex, ret, ED25519_SIG))
+        return FAIL_AT(e, INVALID, "/signature", "A signature has 64 bytes, which are %d hex digits", ENVIRONMENT_SIG_HEX);
+    TRY(read_keys(w, &keys, e));
+    const struct trust_key *by = signer(&keys, digest, ret);
+    if (!by)
+        return FAIL_AT(e, UNPROCESSABLE, "/signature", "It is no signature over the text %.*s by one of the tenant's %zu keys",
+                       STR_ARG(digest), keys.n);
+    *ret_key = by->key_id;
+    return ERR_OK;
+}
+
+enum errc environment_is_signed(struct work *w, struct str digest, struct bytes signature, bool *ret, struct err *e)
+{
+    struct trust_keys keys;
+    TRY(read_keys(w, &keys, e));
+    *ret = signature.data.len == ED25519_SIG && signer(&keys, digest, (const uint8_t *)signature.data.ptr);
+    return ERR_OK;
+}
+
 enum errc environment_sign(struct work *w, struct uuid environment_id, struct str hex, struct environment *ret, struct err *e)
 {
     uint8_t sig[ED25519_SIG];
-    struct trust_keys keys;
-    if (hex.len != ENVIRONMENT_SIG_HEX || !hex_decode(hex, sig, sizeof sig))
-        return FAIL_AT(e, INVALID, "/signature", "A signature has 64 bytes, which are %d hex digits", ENVIRONMENT_SIG_HEX);
+    struct uuid key;
     TRY(environment_get(w, environment_id, ret, e));
     if (!ret->digest.len)
         return FAIL(e, UNPROCESSABLE, "Its digest is not known before its import has ended; name the digest at the import");
-    TRY(read_keys(w, &keys, e));
-    const struct trust_key *by = signer(&keys, ret->digest, sig);
-    if (!by)
-        return FAIL_AT(e, UNPROCESSABLE, "/signature", "It is no signature over the text %.*s by one of the tenant's %zu keys",
-                       STR_ARG(ret->digest), keys.n);
+    TRY(environment_signature_read(w, ret->digest, hex, sig, &key, e));
     TRY(db_exec(w->tx, &environment_sign_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(environment_id), A_BYTES(sig, sizeof sig),
-                A_UUID(by->key_id)), NULL, e));
+                A_UUID(key)), NULL, e));
     return environment_get(w, environment_id, ret, e);
 }
 
@@ -173,5 +199,6 @@ enum errc environment_permits_lease(struct work *w, struct uuid job_id, const st
         e));
     if (!found || !run_environment(image.environment, &env))
         return ERR_OK;
-    return environment_permits(w, env.dataset_id, env.version, env.digest, e);
+    return env.is_shared ? shared_environment_permits(w, image.zone, env.digest, e)
+                         : environment_permits(w, env.dataset_id, env.version, env.digest, e);
 }

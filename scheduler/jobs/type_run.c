@@ -10,6 +10,7 @@
 #include "scheduler/jobs/job_input.h"
 #include "registry/catalog/secret.h"
 #include "scheduler/jobs/environment.h"
+#include "scheduler/jobs/environment_shared.h"
 #include "scheduler/jobs/job_prepare.h"
 #include "tenants/access/authz.h"
 
@@ -91,6 +92,16 @@ static enum errc mean_image(struct work *w, const struct job *j, struct run_envi
     return ERR_OK;
 }
 
+/* One that is published to all: its zone is the job's, and what comes out of the job has the class of what else went in. It is no
+ * input of the job's own: what the spec says is asked again at each release (shared_environment_of). */
+static enum errc take_shared(struct work *w, struct job *j, struct str digest, struct err *e)
+{
+    struct shared_found found;
+    TRY(RUN_READ(w, shared_environment_find(w, digest, j->zone.ptr ? j->zone : w->principal->home_zone, &found, e), e));
+    TRY(job_input_place(w, j, found.zone, found.data_class, e));
+    return RUN_READ(w, shared_environment_permits(w, found.zone, digest, e), e);
+}
+
 /* An image is read as data is: its zone becomes the job's, and its class one of those that come out. */
 static enum errc take_image(struct work *w, struct job *j, struct run_job *r, struct job_input *ret, size_t *ret_n, struct err *e)
 {
@@ -99,6 +110,8 @@ static enum errc take_image(struct work *w, struct job *j, struct run_job *r, st
     *ret_n = 0;
     if (!run_environment(r->environment, &in) || in.is_host)
         return ERR_OK;
+    if (in.is_shared)
+        return take_shared(w, j, in.digest, e);
     TRY(mean_image(w, j, &in, e));
     TRY(job_dataset_find(w, j, in.dataset_id, in.version, JOB_DATA_IMAGE, &d, e));
     TRY(job_input_join(w, j, &(struct job_found){ .object_id = d.object_id, .zone = d.zone, .data_class = d.data_class }, e));

@@ -103,7 +103,8 @@ enum errc child_open_input(struct child *c, size_t i, struct buf *ret, struct er
 {
     struct child_input *in = &c->inputs[i];
     const struct lease_input *about = &in->about;
-    const struct stream_ref ref = { c->grant.lease.tenant_id, about->kind, about->object_id, (uint32_t)about->version, in->key.dek_id };
+    const struct stream_ref ref = { lease_input_owner(about, c->grant.lease.tenant_id), about->kind, about->object_id,
+                                    (uint32_t)about->version, in->key.dek_id };
     uint8_t expected[SHA256_BYTES];
     if (about->sha256.len && !hex_decode(about->sha256, expected, sizeof expected))
         return FAIL(e, DAMAGED, "input %.*s came with a digest that is none", STR_ARG(about->name));
@@ -141,8 +142,8 @@ static enum errc into_digested(void *ctx, const void *p, size_t n, struct err *e
 static enum errc open_to(const struct child *c, const struct child_input *in, struct digested *d, struct err *e)
 {
     const struct lease_input *about = &in->about;
-    const struct stream_ref ref = { c->grant.lease.tenant_id, about->kind, about->object_id, (uint32_t)about->version,
-                                   in->key.dek_id };
+    const struct stream_ref ref = { lease_input_owner(about, c->grant.lease.tenant_id), about->kind, about->object_id,
+                                    (uint32_t)about->version, in->key.dek_id };
     CLEANUP(stream_opener_freep) struct stream_opener *o = NULL;
     TRY(stream_opener_new(&in->key.key, &ref, into_digested, d, &o, e));
     return feed_file(o, in->fd, e);

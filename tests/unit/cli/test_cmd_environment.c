@@ -10,6 +10,8 @@ static void what_is_told_before_anything_is_asked(void **state)
                     "/nowhere/key.pub");
     with_cli_expect(WORDS((char *)"environment", (char *)"require", (char *)"seals"), CLI_USAGE,
                     "seals is neither signed nor any");
+    with_cli_expect(WORDS((char *)"environment", (char *)"allow", (char *)"others"), CLI_USAGE,
+                    "others is neither shared nor own");
 }
 
 int main(void)

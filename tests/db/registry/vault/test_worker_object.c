@@ -70,6 +70,80 @@ static void test_refusals(void **state)
     db_rollback(w.tx);
 }
 
+/* An image of the first tenant's, published to all; a job of the second's that names it, and has an input of its own. */
+static void test_shared_image(void **state)
+{
+    (void)state;
+    static const struct object_new PUBLIC = { .kind = "dataset", .data_class = { "public", 6 } };
+    struct work w = begin(0);
+    struct object image, own;
+    struct worker_release r;
+    struct release_key keys[2];
+    struct blob_reader *blob;
+    int64_t size;
+    OK(object_put(&w, &PUBLIC, STR("layers"), &image, &e));
+    end(&w);
+    w = begin(1);
+    OK(object_put(&w, &PUBLIC, STR("mine"), &own, &e));
+    end(&w);
+    const struct uuid guest = { { [15] = 0xbb } }, stranger = { { [15] = 0xbc } };
+    const char *b = uuid_z(people[1]->tenant_id), *g = uuid_z(guest),
+               *digest = "sha256:cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc";
+    pg_harness_exec(pg, DB, arena_printf(arena,
+        "INSERT INTO job (tenant_id, job_id, name, kind, state, spec, zone, created_by, queued, fence, data_class) VALUES"
+        " ('%s', '%s', 'guest', 'run', 'RUNNING', '{\"environment\":\"shared/%s\"}', 'ae-dxb-1', '%s', false, 1, 'public'),"
+        " ('%s', '%s', 'stranger', 'run', 'RUNNING', '{\"environment\":\"host\"}', 'ae-dxb-1', '%s', false, 1, 'public');"
+        "INSERT INTO job_object (tenant_id, job_id, direction, name, object_id) VALUES ('%s', '%s', 'input', 'mine', '%s')",
+        b, g, digest, b, b, uuid_z(stranger), b, b, g, uuid_z(own.object_id)));
+    w = node_work();
+    w.tenant_id = people[1]->tenant_id;
+    struct worker_lease of_guest = lease, of_stranger = lease;
+    of_guest.job_id = guest;
+    of_guest.kind = of_stranger.kind = STR("run");
+    of_guest.data_class = of_stranger.data_class = STR("public");
+    of_stranger.job_id = stranger;
+    assert_int_equal(worker_keys(&w, &of_guest, &image.object_id, 1, pub(), &r, &e), ERR_NOT_FOUND); /* not published */
+    pg_harness_exec(pg, DB, arena_printf(arena,
+        "INSERT INTO shared_environment (shared_id, zone, digest, name, owner_id, environment_id, object_id, data_class,"
+        " size_bytes, unpacked_bytes, files, package_count, package_source, layers, packages, published_by) VALUES"
+        " ('%s', 'ae-dxb-1', '%s', 'base', '%s', '%s', '%s', 'public', 6, 6, 1, 0, 'none', '[]', '[]', '%s')",
+        g, digest, uuid_z(people[0]->tenant_id), g, uuid_z(image.object_id), g));
+    OK(worker_keys_may(&w, &of_guest, &image.object_id, 1, &e));
+    const struct uuid both[2] = { own.object_id, image.object_id }, turned[2] = { image.object_id, own.object_id },
+                      more[2] = { image.object_id, input.object_id };
+    OK(worker_keys(&w, &of_guest, both, 2, pub(), &r, &e));
+    OK(worker_keys(&w, &of_guest, turned, 2, pub(), &r, &e));
+    OK(worker_input_open(&w, &of_guest, image.object_id, &blob, &size, &e));
+    struct release_terms terms = { lease.zone, node, guest, 1, r.not_after_us, { 0 } };
+    memcpy(terms.worker_key, public_key, X25519_BYTES);
+    OK(release_open(secret, &terms, r.key_ids.items, 2, r.message.data.ptr, r.message.data.len, keys, &e));
+    char sealed[256];
+    assert_int_equal(blob_read(blob, sealed, sizeof sealed), size);
+    blob_reader_close(blob);
+    CLEANUP(buf_releasep) struct buf plain = BUF(4096);
+    CLEANUP(stream_opener_freep) struct stream_opener *s = NULL;
+    const struct stream_ref ref = { people[0]->tenant_id, STR("dataset"), image.object_id, 1, keys[0].dek_id };
+    OK(stream_opener_new(&keys[0].key, &ref, into_buf, &plain, &s, &e));
+    OK(stream_opener_feed(s, sealed, (size_t)size, &e));
+    OK(stream_opener_finish(s, &e));
+    assert_true(str_eq_c(buf_str(&plain), "layers"));
+    assert_int_equal(worker_keys(&w, &of_guest, more, 2, pub(), &r, &e), ERR_NOT_FOUND);
+    assert_int_equal(worker_keys(&w, &of_guest, &input.object_id, 1, pub(), &r, &e), ERR_NOT_FOUND);
+    assert_int_equal(worker_input_open(&w, &of_guest, input.object_id, &blob, &size, &e), ERR_NOT_FOUND);
+    assert_int_equal(worker_keys(&w, &of_stranger, &image.object_id, 1, pub(), &r, &e), ERR_NOT_FOUND);
+    assert_int_equal(worker_input_open(&w, &of_stranger, image.object_id, &blob, &size, &e), ERR_NOT_FOUND);
+    of_guest.zone = STR("de-fra-1");                                                             /* a machine of another zone */
+    assert_int_equal(worker_keys(&w, &of_guest, &image.object_id, 1, pub(), &r, &e), ERR_RESIDENCY);
+    assert_int_equal(worker_input_open(&w, &of_guest, image.object_id, &blob, &size, &e), ERR_RESIDENCY);
+    of_guest.zone = lease.zone;
+    pg_harness_exec(pg, DB, "UPDATE shared_environment SET withdrawn_at = now(), withdrawn_by = owner_id");
+    assert_int_equal(worker_keys(&w, &of_guest, &image.object_id, 1, pub(), &r, &e), ERR_NOT_FOUND);
+    assert_int_equal(worker_keys_may(&w, &of_guest, &image.object_id, 1, &e), ERR_NOT_FOUND);
+    assert_int_equal(worker_input_open(&w, &of_guest, image.object_id, &blob, &size, &e), ERR_NOT_FOUND);
+    OK(worker_keys(&w, &of_guest, &own.object_id, 1, pub(), &r, &e));
+    db_rollback(w.tx);
+}
+
 static void seal_into(const struct release_key *key, struct uuid object, struct str plain, struct buf *b)
 {
     CLEANUP(stream_sealer_freep) struct stream_sealer *s = NULL;
@@ -260,6 +334,7 @@ static void test_who_may_not_have_the_key_may_not_keep_the_content(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_input), cmocka_unit_test(test_refusals),
+                                        cmocka_unit_test(test_shared_image),
                                         cmocka_unit_test(test_output),
                                          cmocka_unit_test(test_output_in_parts),
                                          cmocka_unit_test(test_who_may_not_have_the_key_may_not_keep_the_content) };
