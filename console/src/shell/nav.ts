@@ -64,6 +64,7 @@ export const NAV: Group[] = [
       { to: '/tokens', key: 'nav.tokens', perm: 'token:own', letter: 't' },
       { to: '/quotas', key: 'nav.quotas', perm: 'quota:read', letter: 'q' },
       { to: '/environments', key: 'nav.environments', perm: 'environment:read' },
+      { to: '/shared-environments', key: 'nav.sharedEnvironments', perm: 'environment:shared' },
       { to: '/secrets', key: 'nav.secrets', perm: 'secret:read', letter: 'c' },
       { to: '/queues', key: 'nav.queues', perm: 'queue:read', letter: 'f' },
       { to: '/notifications', key: 'nav.notices' },

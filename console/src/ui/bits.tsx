@@ -100,6 +100,7 @@ const COLOURS: Record<string, 'green' | 'blue' | 'red' | 'orange' | 'grey' | 'te
   SUCCEEDED: 'green',
   READY: 'green',
   ACTIVE: 'green',
+  PUBLISHED: 'green',
   active: 'green',
   ACCEPTED: 'green',
   OPEN: 'teal',

@@ -12,11 +12,12 @@ import { ServerTable } from '../../ui/table.tsx';
 import { PageTabs, type Part } from '../../ui/tabs.tsx';
 import { EnvironmentActs } from './Environments.tsx';
 
-function Packages({ id }: { id: string }) {
+type PackagesPath = `/v1/environments/${string}/packages` | `/v1/shared-environments/${string}/packages`;
+export function Packages({ path }: { path: PackagesPath }) {
   const { t } = useTranslation();
   return (
     <ServerTable
-      path={`/v1/environments/${encodeURIComponent(id)}/packages`}
+      path={path}
       label={t('environments.packages')}
       rowKey={(p) => String(p.number)}
       rowName={(p) => p.name}
@@ -75,7 +76,7 @@ export function EnvironmentDetail() {
   );
   const name = query.data?.name ?? id;
   const parts: Part[] = [
-    { id: 'packages', title: t('environments.packages'), body: () => <Packages id={id} /> },
+    { id: 'packages', title: t('environments.packages'), body: () => <Packages path={`${path}/packages`} /> },
     { id: 'uses', title: t('environments.uses'), body: () => <Uses id={id} /> },
   ];
   return (
@@ -112,6 +113,7 @@ export function EnvironmentDetail() {
                   t('environments.signedBy'),
                   v.signed_by ? <Code key="by">{v.signed_by}</Code> : t('environments.unsigned'),
                 ],
+                [t('environments.offered'), v.offered_at && <Time key="offered" at={v.offered_at} />],
                 [t('environments.size'), v.unpacked_bytes > 0 && bytes(v.unpacked_bytes)],
                 [t('environments.files'), v.files > 0 && number(v.files)],
                 [t('col.zone'), <Code key="zone">{v.zone}</Code>],

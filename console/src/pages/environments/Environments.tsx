@@ -68,10 +68,14 @@ function Import() {
 /** 64 bytes in hexadecimal, with the white space of a file that was copied. */
 const SIGNATURE = /^\s*(?:[0-9a-fA-F]\s*){128}$/;
 
-export function EnvironmentActs({ environment: v, gone }: { environment: Environment; gone?: () => void }) {
+interface Signed {
+  name: string;
+  path: `/v1/environments/${string}/signature` | `/v1/shared-environments/${string}/signature`;
+  list: '/v1/environments' | '/v1/shared-environments';
+}
+export function SignButton({ name, path, list }: Signed) {
   const { t } = useTranslation();
   const forget = useForget();
-  const path = `/v1/environments/${v.environment_id}` as const;
   const fields = formFields({
     name: 'signature',
     label: t('environments.signature'),
@@ -82,20 +86,48 @@ export function EnvironmentActs({ environment: v, gone }: { environment: Environ
     help: t('environments.signatureHelp'),
   });
   return (
+    <FormButton
+      variant="link"
+      label={t('environments.sign')}
+      title={t('environments.signOf', { name })}
+      submit={t('act.save')}
+      fields={fields}
+      onSubmit={async ({ signature }) => {
+        await change('PUT', path, { signature: signature.replace(/\s/g, '') });
+        await forget(list);
+      }}
+    />
+  );
+}
+
+function OfferButton({ environment: v }: { environment: Environment }) {
+  const { t } = useTranslation();
+  const forget = useForget();
+  const offered = !v.offered_at;
+  return (
+    <FormButton
+      variant="link"
+      label={t(offered ? 'environments.offer' : 'environments.unoffer')}
+      title={t(offered ? 'environments.offerOf' : 'environments.unofferOf', { name: v.name })}
+      lead={<p>{t(offered ? 'environments.offerLead' : 'environments.unofferLead')}</p>}
+      fields={[]}
+      onSubmit={async () => {
+        await change('PUT', `/v1/environments/${v.environment_id}/offer`, { offered });
+        await forget('/v1/environments');
+      }}
+    />
+  );
+}
+
+export function EnvironmentActs({ environment: v, gone }: { environment: Environment; gone?: () => void }) {
+  const { t } = useTranslation();
+  const { can } = useSession();
+  const forget = useForget();
+  const path = `/v1/environments/${v.environment_id}` as const;
+  return (
     <span className="acts">
-      {v.digest !== '' && (
-        <FormButton
-          variant="link"
-          label={t('environments.sign')}
-          title={t('environments.signOf', { name: v.name })}
-          submit={t('act.save')}
-          fields={fields}
-          onSubmit={async ({ signature }) => {
-            await change('PUT', `${path}/signature`, { signature: signature.replace(/\s/g, '') });
-            await forget('/v1/environments');
-          }}
-        />
-      )}
+      {v.digest !== '' && <SignButton name={v.name} path={`${path}/signature`} list="/v1/environments" />}
+      {v.state === 'READY' && can('environment:trust') && <OfferButton environment={v} />}
       <TypedConfirm
         variant="link"
         label={t('environments.remove')}

@@ -49,6 +49,11 @@ export function RequestForm({ draft, sets, eager }: Props) {
     { page_size: 200, state: 'READY' },
     { enabled: can('environment:read') && fieldsOf(kind).some((f) => f.path === 'spec.environment') },
   );
+  const shared = useGet(
+    '/v1/shared-environments',
+    { page_size: 200 },
+    { enabled: can('environment:shared') && fieldsOf(kind).some((f) => f.path === 'spec.environment') },
+  );
   const hasProjects = (projects.data?.data.length ?? 0) > 0;
   const wanted = Number(valueAt(draft.request, 'spec.dataset_version') ?? 0);
   const version = versions.data?.data.find((v) => (wanted > 0 ? v.version === wanted : true));
@@ -118,6 +123,9 @@ export function RequestForm({ draft, sets, eager }: Props) {
           value: name,
           label: name,
         })),
+        ...(shared.data?.data ?? [])
+          .filter((v) => v.state === 'PUBLISHED')
+          .map((v) => ({ value: v.environment, label: t('submit.envShared', { name: v.name, zone: v.zone }) })),
       ];
     if (f.kind === 'project')
       return [
