@@ -133,7 +133,7 @@ static const struct trust_key *signer(const struct trust_keys *keys, struct str 
     return NULL;
 }
 
-enum errc environment_signature_read(struct work *w, struct str digest, struct str hex, uint8_t ret[ED25519_SIG],
+enum errc environment_signature_read(struct work *w, struct str digest, struct str hex, uint8_t *ret,
                                      struct uuid *ret_key, struct err *e)
 {
     struct trust_keys keys;

@@ -12,7 +12,6 @@ const keys = generateKeyPairSync('ed25519');
 const pem = (k = keys.publicKey): string => k.export({ type: 'spki', format: 'pem' }) as string;
 const signature = (text: string, k = keys.privateKey): string => signWith(null, Buffer.from(text), k).toString('hex');
 let admin: Api;
-let tenant: any;
 let other: Api;
 let viewer: Api;
 let engineer: Api;
@@ -40,7 +39,7 @@ async function environment(by: Api, name: string, more = {}, project_id?: string
 }
 
 beforeAll(async () => {
-  ({ api: admin, tenant } = await makeTenant(ready));
+  ({ api: admin } = await makeTenant(ready));
   other = (await makeTenant(ready)).api;
   red = must(await admin.post('/v1/projects', { name: 'red' }), 201);
   blue = must(await admin.post('/v1/projects', { name: 'blue' }), 201);
@@ -113,50 +112,6 @@ describe('an environment', () => {
     expect(must(await engineer.get('/v1/environments'), 200).data.map((x: any) => x.name)).toEqual(['of-red']);
     expect((await viewer.get(path)).status).toBe(200);
     expect((await viewer.post('/v1/environments', { name: 'x', dataset_id: v.dataset_id })).status).toBe(403);
-  });
-});
-
-describe('a shared image', () => {
-  test('is offered by its organisation’s administrators, published by staff alone, and READY then', async () => {
-    const v = await environment(admin, 'base');
-    const path = `/v1/environments/${v.environment_id}/offer`;
-    const body = { environment_id: v.environment_id };
-    const staff = api(ready, ready.admin_token);
-    const publish = (by: Api) => by.post(`/v1/tenants/${tenant.tenant_id}/shared-environments`, body);
-    expect((await publish(staff)).text).toContain('has not offered it');
-    for (const [by, status] of [[engineer, 403], [viewer, 403], [other, 404], [admin, 200]] as const)
-      expect((await by('PUT', path, { body: { offered: true } })).status).toBe(status);
-    expect(must(await admin.get(`/v1/environments/${v.environment_id}`), 200).offered_at).toBeTruthy();
-    for (const by of [admin, other, engineer]) expect((await publish(by)).status).toBe(403);
-    const early = await publish(staff);
-    expect([early.status, problemOf(early).errors[0]!.pointer, early.text.includes('It is IMPORTING')]).toEqual(
-      [422, '/environment_id', true]);
-    expect((await staff.post(`/v1/tenants/${tenant.tenant_id}/shared-environments`, {
-      environment_id: 'env_0123456789abcdef0123456789abcdef' })).status).toBe(404);
-    expect(must(await admin('PUT', path, { body: { offered: false } }), 200).offered_at).toBeUndefined();
-  });
-
-  test('that nobody published is nobody’s to see, run in or change', async () => {
-    const nobody = '/v1/shared-environments/shi_0123456789abcdef0123456789abcdef';
-    for (const by of [admin, other, engineer, viewer, api(ready, ready.admin_token)])
-      expect(must(await by.get('/v1/shared-environments'), 200).data).toEqual([]);
-    expect((await other.get(nobody)).status).toBe(404);
-    expect((await other.get(`${nobody}/packages`)).status).toBe(404);
-    expect((await admin.post(`${nobody}/withdraw`, { reason: 'x' })).status).toBe(403);
-    expect((await admin.delete(nobody)).status).toBe(403);
-    expect((await api(ready, ready.admin_token).delete(nobody)).status).toBe(404);
-    expect((await admin('PUT', `${nobody}/signature`, { body: { signature: signature(digest) } })).status).toBe(404);
-    const r = await other.post('/v1/jobs', { name: 'x', kind: 'run', spec: { command: ['x'], environment: `shared/${digest}` } });
-    expect([r.status, problemOf(r).errors[0]!.pointer]).toEqual([404, '/spec/environment']);
-    for (const environment of ['shared/tiny', 'shared/', `shared/${digest}0`])
-      expect((await other.post('/v1/jobs', { name: 'x', kind: 'run', spec: { command: ['x'], environment } })).status).toBe(400);
-  });
-
-  test('may be ruled out, and the rule about signatures stays as it is', async () => {
-    const rule = async (body: any) => must(await other('PUT', '/v1/environment-policy', { body }), 200);
-    expect(await rule({ require_signed: true, allow_shared: false })).toEqual({ require_signed: true, allow_shared: false });
-    expect(await rule({ require_signed: false })).toEqual({ require_signed: false, allow_shared: false });
-    expect(await rule({ require_signed: false, allow_shared: true })).toEqual({ require_signed: false, allow_shared: true });
   });
 });
 
