@@ -115,7 +115,12 @@ const routes = [
   page('/environments', ['work'], () => import('./pages/environments/Environments.tsx'), 'Environments'),
   page('/environments/$id', ['work'], () => import('./pages/environments/Environment.tsx'), 'EnvironmentDetail'),
   page('/shared-environments', ['work'], () => import('./pages/environments/Shared.tsx'), 'SharedEnvironments'),
-  page('/shared-environments/$id', ['work'], () => import('./pages/environments/Shared.tsx'), 'SharedEnvironmentDetail'),
+  page(
+    '/shared-environments/$id',
+    ['work'],
+    () => import('./pages/environments/Shared.tsx'),
+    'SharedEnvironmentDetail',
+  ),
   page('/secrets', ['work'], () => import('./pages/secrets/Secrets.tsx'), 'Secrets'),
   page('/secrets/$id', ['work'], () => import('./pages/secrets/Secret.tsx'), 'SecretDetail'),
   page('/notifications', ['notify'], () => import('./pages/notices/Notifications.tsx'), 'Notifications'),

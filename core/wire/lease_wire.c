@@ -103,7 +103,7 @@ SCHEMA_EXTERN(lease_input, "An object that the job may read",
     FIELD(lease_input, version, F_REQ, .min = 0, .max = UINT32_MAX, .doc = "Version of the object"),
     FIELD(lease_input, size_bytes, F_REQ, .min = 0, .max = INT64_MAX, .doc = "Size of the plaintext"),
     FIELD(lease_input, sha256, 0, .doc = "SHA-256 of the plaintext, hex"),
-    FIELD_ID(lease_input, owner_id, "tnt", F_NOEMPTY, .doc = "The tenant that it is sealed for; absent: the lease's"));
+    FIELD_ID(lease_input, owner_id, "tnt", 0, .doc = "The tenant that it is sealed for; absent: the lease's"));
 SCHEMA_EXTERN(lease_grant, "A lease",
     FIELD_ID(lease_grant, tenant_id, "tnt", F_REQ, .doc = "Tenant"),
     FIELD_ID(lease_grant, attempt_id, "att", F_REQ, .doc = "The attempt"),

@@ -51,13 +51,14 @@ SCHEMA_OF(verdict, "What is known of an image and its tenant", FIELD(verdict, is
     "shared_environment s LEFT JOIN environment_signature g ON g.tenant_id = $1 AND g.digest = s.digest\n"               \
     "  LEFT JOIN environment_key k ON k.tenant_id = $1 AND k.key_id = g.key_id"
 
+#define FIGURE(name) "coalesce((j.result->>'" name "')::bigint, 0)"
 static const struct stmt shared_publish = { .name = "shared_environment_publish", .params = "uuusssui", .card = CARD_NONE,
     .sql =
     "INSERT INTO shared_environment (shared_id, zone, digest, name, description, owner_id, environment_id, object_id,\n"
     "  data_class, size_bytes, unpacked_bytes, files, package_count, package_source, layers, packages, published_by)\n"
     "SELECT $3, p.zone, j.result->>'digest', coalesce($5, e.name), coalesce($6, e.description), $1, $2, o, p.data_class,\n"
-    "       p.size_bytes, (j.result->>'unpacked_bytes')::bigint, (j.result->>'files')::bigint,\n"
-    "       (j.result->>'package_count')::bigint, coalesce(j.result->>'package_source', 'none'),\n"
+    "       p.size_bytes, " FIGURE("unpacked_bytes") ", " FIGURE("files") ", " FIGURE("package_count") ",\n"
+    "       coalesce(j.result->>'package_source', 'none'),\n"
     "       coalesce(j.result->'layers', '[]'), coalesce(j.result->'packages', '[]'), $7\n"
     "  FROM environment e JOIN job j ON j.tenant_id = $1 AND j.job_id = e.job_id AND j.state = 'COMPLETED'\n"
     " CROSS JOIN LATERAL environment_objects($1, $2) AS o CROSS JOIN LATERAL environment_place($1, o) p\n"

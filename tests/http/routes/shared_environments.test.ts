@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // shared_environments.test.ts - who may offer, publish, see, sign, withdraw and rule out images that are shared. The machines
-// here run no programs, so no image gets READY; what is published and run in: tests/db/scheduler/jobs, tests/e2e/shared_images.py.
+// here run no programs, so no image gets READY; what is published and run in: tests/db/scheduler/jobs, e2e/shared_images.py.
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { api, makeTenant, must, problemOf, type Api, type Ready } from '../harness.ts';
 import { image } from '../image.ts';

@@ -80,7 +80,9 @@ function SharedActs({ shared: v, gone }: { shared: Shared; gone?: () => void }) 
   });
   return (
     <span className="acts">
-      {can('environment:manage') && <SignButton name={v.name} path={`${path}/signature`} list="/v1/shared-environments" />}
+      {can('environment:manage') && (
+        <SignButton name={v.name} path={`${path}/signature`} list="/v1/shared-environments" />
+      )}
       {can('environment:publish') && v.state === 'PUBLISHED' && (
         <FormButton
           variant="link"
@@ -127,7 +129,8 @@ export function SharedEnvironmentDetail() {
       title={<Code>{name}</Code>}
       crumbs={[[t('nav.sharedEnvironments'), '/shared-environments']]}
       actions={
-        query.data && acts && <SharedActs shared={query.data} gone={() => void navigate({ to: '/shared-environments' })} />
+        query.data &&
+        acts && <SharedActs shared={query.data} gone={() => void navigate({ to: '/shared-environments' })} />
       }
       api={[`GET ${path}`, `GET ${path}/packages`]}
       cli={[`falaj environment shared-get ${id}`, `falaj environment shared-packages ${id}`]}
@@ -199,7 +202,12 @@ export function SharedEnvironments() {
             cell: (v) => number(v.package_count),
           },
           { name: 'published_at', label: t('environments.publishedAt'), cell: (v) => <Time at={v.published_at} /> },
-          { name: 'environment', label: t('environments.namedSo'), cell: (v) => <Code>{v.environment}</Code>, extra: true },
+          {
+            name: 'environment',
+            label: t('environments.namedSo'),
+            cell: (v) => <Code>{v.environment}</Code>,
+            extra: true,
+          },
           { name: 'description', label: t('col.description'), cell: (v) => <Name>{v.description}</Name>, extra: true },
         ]}
         {...(staff || can('environment:manage') ? { rowActions: (v: Shared) => <SharedActs shared={v} /> } : {})}
