@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What hangs on a version of a tenant's key in a zone: by kind, what can be opened only with a data key that is wrapped under it.
--- Data sets and models with the number and bytes of their objects there, deployments that serve such a model, jobs that are not
--- over and read or made such an object; then, in one row each, other objects (parts of uploads, outputs of jobs) and keys of
--- people in the log. Runs as its caller, behind row-level security.
+-- Data sets and models with the number and bytes of their objects there, deployments that serve such a model, images that are
+-- published to other tenants, jobs that are not over and read or made such an object; then, in one row each, other objects
+-- (parts of uploads, outputs of jobs) and keys of people in the log. Runs as its caller, behind row-level security.
 CREATE OR REPLACE FUNCTION key_hangs(t uuid, of_zone text, of_version bigint, most bigint)
 RETURNS TABLE (kind text, id text, name text, display_name text, display_name_ar text, objects bigint, bytes bigint)
 LANGUAGE sql STABLE SET search_path = pg_catalog, public, pg_temp AS $$
@@ -31,15 +31,18 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, public, pg_temp AS $$
      WHERE d.tenant_id = t AND d.state = 'ACTIVE'
        AND EXISTS (SELECT FROM models m WHERE m.model_id = d.model_id AND m.version = d.model_version)
     UNION ALL
-    SELECT 4, 'job', 'job_' || replace(j.job_id::text, '-', ''), j.name, '', '', count(*), 0
+    SELECT 4, 'shared', 'shi_' || replace(s.shared_id::text, '-', ''), s.name, '', '', 1, 0
+      FROM shared_environment s JOIN o ON o.object_id = s.object_id WHERE s.owner_id = t AND s.withdrawn_at IS NULL
+    UNION ALL
+    SELECT 5, 'job', 'job_' || replace(j.job_id::text, '-', ''), j.name, '', '', count(*), 0
       FROM job j JOIN job_object i ON i.tenant_id = t AND i.job_id = j.job_id JOIN o ON o.object_id = i.object_id
      WHERE j.tenant_id = t AND j.finished_at IS NULL GROUP BY j.job_id, j.name
     UNION ALL
-    SELECT 5, 'other', NULL, '', '', '', count(*), coalesce(sum(o.stored_bytes), 0)::bigint FROM o
+    SELECT 6, 'other', NULL, '', '', '', count(*), coalesce(sum(o.stored_bytes), 0)::bigint FROM o
      WHERE o.object_id NOT IN (SELECT s.object_id FROM sets s) AND o.object_id NOT IN (SELECT m.object_id FROM models m)
     HAVING count(*) > 0
     UNION ALL
-    SELECT 6, 'person', NULL, '', '', '', count(*), 0 FROM audit_subject_key s
+    SELECT 7, 'person', NULL, '', '', '', count(*), 0 FROM audit_subject_key s
      WHERE s.tenant_id = t AND s.zone = of_zone AND s.key_version = of_version AND s.wrapped IS NOT NULL HAVING count(*) > 0)
   SELECT f.kind, f.id, f.name, f.en, f.ar, f.objects, f.bytes FROM found f ORDER BY f.n, f.name, f.id LIMIT most $$;
 GRANT EXECUTE ON FUNCTION key_hangs(uuid, text, bigint, bigint) TO falaj_app;

@@ -9,7 +9,8 @@
 
 SCHEMA_OF(key_thing, "Something that hangs on a version of a key",
     FIELD(key_thing, kind, F_ALWAYS,
-          .doc = "dataset, model, deployment, job (not over), other (objects of neither), person (keys of people in the log)"),
+          .doc = "dataset, model, deployment, shared (an image that is published to other tenants), job (not over), other "
+                 "(objects of none of them), person (keys of people in the log)"),
     FIELD(key_thing, id, 0, .doc = "Its id; absent where a row stands for many"),
     FIELD(key_thing, name, F_ALWAYS, .doc = "Its name; empty for many"), SHOWN_NAME_FIELDS(key_thing),
     FIELD(key_thing, objects, F_ALWAYS, .doc = "Objects or keys under the version"),

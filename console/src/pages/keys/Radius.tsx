@@ -23,6 +23,7 @@ const PLACES: Record<string, [place: string, permission: string]> = {
   model: ['/models', 'model:read'],
   deployment: ['/deployments', 'deployment:read'],
   job: ['/jobs', 'job:read'],
+  shared: ['/shared-environments', 'environment:shared'],
 };
 
 const endOf = (v: Schemas['key_version']): string | undefined => v.destroyed_at ?? v.destroy_after ?? v.disabled_at;

@@ -27,6 +27,15 @@ static struct key_impact impact(int64_t version)
     return k;
 }
 
+static bool has(const struct key_impact *k, const char *kind, const char *name)
+{
+    const struct key_thing *all = k->things.items;
+    for (size_t i = 0; i < k->things.n; i++)
+        if (str_eq_c(all[i].kind, kind) && str_eq_c(all[i].name, name))
+            return true;
+    return false;
+}
+
 static bool names(const struct key_impact *k, const char *name)
 {
     const struct key_thing *all = k->things.items;
@@ -65,6 +74,17 @@ static void test_what_hangs_is_what_stops(void **state)
     one = impact(1);
     two = impact(made.key_version);
     assert_true(names(&one, "first") && !names(&one, "second"));
+    char object[UUID_TEXT], tenant[UUID_TEXT], sql[1024];
+    uuid_text(first.object_id, object);
+    uuid_text(people[0]->tenant_id, tenant);
+    snprintf(sql, sizeof sql,
+        "INSERT INTO shared_environment (shared_id, zone, digest, name, owner_id, environment_id, object_id, data_class,"
+        " size_bytes, unpacked_bytes, files, package_count, package_source, layers, packages, published_by) VALUES"
+        " ('%s', '%s', 'sha256:' || repeat('d', 64), 'base', '%s', '%s', '%s', 'public', 6, 6, 1, 0, 'none', '[]', '[]', '%s')",
+        object, ZONE, tenant, object, object, tenant);
+    pg_harness_exec(pg, DB, sql);
+    one = impact(1);
+    assert_true(has(&one, "shared", "base") && !has(&two, "shared", "base"));
     assert_true(names(&two, "second") && !names(&two, "first"));
     acts = one.acts.items;
     assert_int_equal(acts[0].moves, 0);
