@@ -104,21 +104,20 @@ enum errc worker_object_judge(struct work *w, const struct worker_lease *l, stru
     return judge(w, l, facts, l->data_class, e);
 }
 
-/* What is missing among rows may be the shared image of the job, in its place. Else it is no input. */
-static enum errc add_shared(struct work *w, const struct worker_lease *l, const struct uuid *objects, size_t n,
-                            struct object_keys *rows, size_t have, struct err *e)
+/* What is no input of the job may be the shared image that it runs in. It is asked for by itself: falaj-keyd seals no keys of two
+ * tenants into one message. */
+static enum errc find_shared(struct work *w, const struct worker_lease *l, const struct uuid *objects, size_t n,
+                             struct object_keys **ret, struct err *e)
 {
     struct object_keys *shared = ARENA_NEW(w->arena, struct object_keys);
     bool found = false;
-    size_t at = 0;
-    if (have + 1 == n)
-        TRY(db_maybe(w->tx, &worker_shared_keys_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(l->job_id)), shared, &found, e));
-    while (at < have && uuid_eq(objects[at], rows[at].object.object_id))
-        at++;
-    if (!found || !uuid_eq(objects[at], shared->object.object_id))
+    TRY(db_maybe(w->tx, &worker_shared_keys_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(l->job_id)), shared, &found, e));
+    for (size_t i = 0; found && n > 1 && i < n; i++)
+        if (uuid_eq(objects[i], shared->object.object_id))
+            return FAIL_AT(e, INVALID, "/objects", "The key of a shared image is asked for by itself");
+    if (!found || !uuid_eq(objects[0], shared->object.object_id))
         return FAIL_AT(e, NOT_FOUND, "/objects", "An object is not an input of this job");
-    memmove(rows + at + 1, rows + at, (have - at) * sizeof *rows);
-    rows[at] = *shared;
+    *ret = shared;
     return ERR_OK;
 }
 
@@ -130,11 +129,9 @@ static enum errc judge_keys(struct work *w, const struct worker_lease *l, const 
     if (n < 1 || n > RELEASE_KEYS_MAX)
         return FAIL_AT(e, INVALID, "/objects", "must be 1 to %d objects", RELEASE_KEYS_MAX);
     TRY(db_many(w->tx, &worker_keys_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(l->job_id), A_UUIDS(objects, n)), &rows, RELEASE_KEYS_MAX, e));
-    struct object_keys *all = ARENA_ARRAY(w->arena, struct object_keys, n);
-    if (rows.n)
-        memcpy(all, rows.items, rows.n * sizeof *all);
+    struct object_keys *all = rows.items;
     if (rows.n != n)
-        TRY(add_shared(w, l, objects, n, all, rows.n, e));
+        TRY(find_shared(w, l, objects, n, &all, e));
     const struct residency_facts *facts;
     TRY(residency_facts_read(w, &facts, e));
     struct keyd_release_item *items = ARENA_ARRAY(w->arena, struct keyd_release_item, n);

@@ -182,24 +182,35 @@ static const char *lease_path(struct arena *a, const struct lease_grant *g, cons
     return arena_printf(a, "/v1/leases/%.*s/%s", STR_ARG(id), tail);
 }
 
+/* Of n inputs of one owner. */
+static enum errc keys_of(struct client *c, struct arena *a, struct uuid node_id, const struct lease_grant *g,
+                         const struct lease_input *inputs, size_t n, struct release_key *keys, struct err *e)
+{
+    CLEANUP(secret32_wipe) struct secret32 secret;
+    uint8_t public_key[X25519_BYTES];
+    TRY(x25519_keygen(&secret, public_key, e));
+    struct uuid *objects = ARENA_ARRAY(a, struct uuid, n);
+    for (size_t i = 0; i < n; i++)
+        objects[i] = inputs[i].object_id;
+    struct lease_keys_in in = { .tenant_id = g->tenant_id, .fence = g->fence, .public_key = { str_n((const char *)public_key, X25519_BYTES) },
+                                .objects = { objects, n } };
+    struct lease_keys_out out = { 0 };
+    TRY(post(c, a, lease_path(a, g, "keys"), (struct message){ &lease_keys_in_schema, &in }, KEYS_TIMEOUT_MS, "asking for keys",
+             (struct message){ &lease_keys_out_schema, &out }, e));
+    return open_message(&out, node_id, g, &secret, public_key, keys, n, e);
+}
+
+/* falaj-keyd seals keys of one tenant into a message, so a shared image, which is another's, is asked for by itself. */
 enum errc client_keys(struct client *c, struct arena *a, struct uuid node_id, const struct lease_grant *g, struct release_key *keys,
                       struct err *e)
 {
     const struct lease_input *inputs = g->inputs.items;
-    if (!g->inputs.n)
-        return ERR_OK;
-    CLEANUP(secret32_wipe) struct secret32 secret;
-    uint8_t public_key[X25519_BYTES];
-    TRY(x25519_keygen(&secret, public_key, e));
-    struct uuid *objects = ARENA_ARRAY(a, struct uuid, g->inputs.n);
-    for (size_t i = 0; i < g->inputs.n; i++)
-        objects[i] = inputs[i].object_id;
-    struct lease_keys_in in = { .tenant_id = g->tenant_id, .fence = g->fence, .public_key = { str_n((const char *)public_key, X25519_BYTES) },
-                                .objects = { objects, g->inputs.n } };
-    struct lease_keys_out out = { 0 };
-    TRY(post(c, a, lease_path(a, g, "keys"), (struct message){ &lease_keys_in_schema, &in }, KEYS_TIMEOUT_MS, "asking for keys",
-             (struct message){ &lease_keys_out_schema, &out }, e));
-    return open_message(&out, node_id, g, &secret, public_key, keys, g->inputs.n, e);
+    for (size_t from = 0, n; from < g->inputs.n; from += n) {
+        for (n = 1; from + n < g->inputs.n && uuid_eq(inputs[from + n].owner_id, inputs[from].owner_id); n++)
+            ;
+        TRY(keys_of(c, a, node_id, g, inputs + from, n, keys + from, e));
+    }
+    return ERR_OK;
 }
 
 static enum errc open_place(const struct lease_output_out *out, struct uuid node_id, const struct lease_grant *g,

@@ -78,7 +78,7 @@ static void test_shared_image(void **state)
     struct work w = begin(0);
     struct object image, own;
     struct worker_release r;
-    struct release_key keys[2];
+    struct release_key key;
     struct blob_reader *blob;
     int64_t size;
     OK(object_put(&w, &PUBLIC, STR("layers"), &image, &e));
@@ -111,23 +111,25 @@ static void test_shared_image(void **state)
     OK(worker_keys_may(&w, &of_guest, &image.object_id, 1, &e));
     const struct uuid both[2] = { own.object_id, image.object_id }, turned[2] = { image.object_id, own.object_id },
                       more[2] = { image.object_id, input.object_id };
-    OK(worker_keys(&w, &of_guest, both, 2, pub(), &r, &e));
-    OK(worker_keys(&w, &of_guest, turned, 2, pub(), &r, &e));
+    assert_int_equal(worker_keys(&w, &of_guest, both, 2, pub(), &r, &e), ERR_INVALID);          /* of two tenants */
+    assert_int_equal(worker_keys(&w, &of_guest, turned, 2, pub(), &r, &e), ERR_INVALID);
+    OK(worker_keys(&w, &of_guest, &own.object_id, 1, pub(), &r, &e));
+    OK(worker_keys(&w, &of_guest, &image.object_id, 1, pub(), &r, &e));
     OK(worker_input_open(&w, &of_guest, image.object_id, &blob, &size, &e));
     struct release_terms terms = { lease.zone, node, guest, 1, r.not_after_us, { 0 } };
     memcpy(terms.worker_key, public_key, X25519_BYTES);
-    OK(release_open(secret, &terms, r.key_ids.items, 2, r.message.data.ptr, r.message.data.len, keys, &e));
+    OK(release_open(secret, &terms, r.key_ids.items, 1, r.message.data.ptr, r.message.data.len, &key, &e));
     char sealed[256];
     assert_int_equal(blob_read(blob, sealed, sizeof sealed), size);
     blob_reader_close(blob);
     CLEANUP(buf_releasep) struct buf plain = BUF(4096);
     CLEANUP(stream_opener_freep) struct stream_opener *s = NULL;
-    const struct stream_ref ref = { people[0]->tenant_id, STR("dataset"), image.object_id, 1, keys[0].dek_id };
-    OK(stream_opener_new(&keys[0].key, &ref, into_buf, &plain, &s, &e));
+    const struct stream_ref ref = { people[0]->tenant_id, STR("dataset"), image.object_id, 1, key.dek_id };
+    OK(stream_opener_new(&key.key, &ref, into_buf, &plain, &s, &e));
     OK(stream_opener_feed(s, sealed, (size_t)size, &e));
     OK(stream_opener_finish(s, &e));
     assert_true(str_eq_c(buf_str(&plain), "layers"));
-    assert_int_equal(worker_keys(&w, &of_guest, more, 2, pub(), &r, &e), ERR_NOT_FOUND);
+    assert_int_equal(worker_keys(&w, &of_guest, more, 2, pub(), &r, &e), ERR_INVALID);
     assert_int_equal(worker_keys(&w, &of_guest, &input.object_id, 1, pub(), &r, &e), ERR_NOT_FOUND);
     assert_int_equal(worker_input_open(&w, &of_guest, input.object_id, &blob, &size, &e), ERR_NOT_FOUND);
     assert_int_equal(worker_keys(&w, &of_stranger, &image.object_id, 1, pub(), &r, &e), ERR_NOT_FOUND);
