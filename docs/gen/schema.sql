@@ -1103,6 +1103,20 @@ CREATE FUNCTION public.session_seen(tenants uuid[], sessions uuid[]) RETURNS voi
     -- the body: migrations
 ALTER FUNCTION public.session_seen(tenants uuid[], sessions uuid[]) OWNER TO falaj_system;
 
+-- Name: shared_environment_jobs(text, text); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.shared_environment_jobs(image text, of_zone text) RETURNS bigint
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.shared_environment_jobs(image text, of_zone text) OWNER TO falaj_system;
+
+-- Name: shared_environment_of(uuid, uuid); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.shared_environment_of(t uuid, job uuid) RETURNS TABLE(owner_id uuid, object_id uuid, is_withdrawn boolean)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.shared_environment_of(t uuid, job uuid) OWNER TO falaj_owner;
+
 -- Name: subject_has_hold(uuid, uuid); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.subject_has_hold(t uuid, subject uuid) RETURNS boolean
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -2422,10 +2436,13 @@ CREATE TABLE public.environment (
     version bigint DEFAULT 1 NOT NULL,
     created_by uuid NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    offered_by uuid,
+    offered_at timestamp with time zone,
     CONSTRAINT environment_asked_digest_check CHECK ((asked_digest ~ '^(sha256:[0-9a-f]{64})?$'::text)),
     CONSTRAINT environment_dataset_version_check CHECK ((dataset_version > 0)),
     CONSTRAINT environment_description_check CHECK ((length(description) <= 256)),
     CONSTRAINT environment_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
+    CONSTRAINT environment_offered CHECK (((offered_by IS NULL) = (offered_at IS NULL))),
     CONSTRAINT environment_signature_check CHECK ((length(signature) = 64))
 );
 ALTER TABLE ONLY public.environment FORCE ROW LEVEL SECURITY;
@@ -2433,6 +2450,9 @@ ALTER TABLE public.environment OWNER TO falaj_owner;
 
 -- Name: TABLE environment; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON TABLE public.environment IS 'Images by name, as a job of kind inspect found them';
+
+-- Name: COLUMN environment.offered_at; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.environment.offered_at IS 'Since when the platform''s staff may publish it to others; NULL: they may not';
 
 -- Name: environment_key; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.environment_key (
@@ -2456,13 +2476,34 @@ CREATE TABLE public.environment_policy (
     tenant_id uuid NOT NULL,
     require_signed boolean DEFAULT false NOT NULL,
     changed_by uuid NOT NULL,
-    changed_at timestamp with time zone DEFAULT now() NOT NULL
+    changed_at timestamp with time zone DEFAULT now() NOT NULL,
+    allow_shared boolean DEFAULT true NOT NULL
 );
 ALTER TABLE ONLY public.environment_policy FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.environment_policy OWNER TO falaj_owner;
 
 -- Name: TABLE environment_policy; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON TABLE public.environment_policy IS 'What images a tenant lets its programs run in; no row: any';
+
+-- Name: COLUMN environment_policy.allow_shared; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.environment_policy.allow_shared IS 'Programs may run in images that the platform''s staff publish';
+
+-- Name: environment_signature; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.environment_signature (
+    tenant_id uuid NOT NULL,
+    digest text NOT NULL,
+    signature bytea NOT NULL,
+    key_id uuid NOT NULL,
+    signed_by uuid NOT NULL,
+    signed_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT environment_signature_digest_check CHECK ((digest ~ '^sha256:[0-9a-f]{64}$'::text)),
+    CONSTRAINT environment_signature_signature_check CHECK ((length(signature) = 64))
+);
+ALTER TABLE ONLY public.environment_signature FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.environment_signature OWNER TO falaj_owner;
+
+-- Name: TABLE environment_signature; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON TABLE public.environment_signature IS 'A tenant''s signatures over digests of shared images';
 
 -- Name: erasure_certificate; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.erasure_certificate (
@@ -3741,6 +3782,43 @@ CREATE TABLE public.session (
 ALTER TABLE ONLY public.session FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.session OWNER TO falaj_owner;
 
+-- Name: shared_environment; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.shared_environment (
+    shared_id uuid NOT NULL,
+    zone text NOT NULL,
+    digest text NOT NULL,
+    name text NOT NULL,
+    description text DEFAULT ''::text NOT NULL,
+    owner_id uuid NOT NULL,
+    environment_id uuid NOT NULL,
+    object_id uuid NOT NULL,
+    data_class text NOT NULL,
+    size_bytes bigint NOT NULL,
+    unpacked_bytes bigint NOT NULL,
+    files bigint NOT NULL,
+    package_count bigint NOT NULL,
+    package_source text NOT NULL,
+    layers jsonb NOT NULL,
+    packages jsonb NOT NULL,
+    published_by uuid NOT NULL,
+    published_at timestamp with time zone DEFAULT now() NOT NULL,
+    withdrawn_by uuid,
+    withdrawn_at timestamp with time zone,
+    withdrawn_reason text DEFAULT ''::text NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    CONSTRAINT shared_environment_check CHECK (((withdrawn_by IS NULL) = (withdrawn_at IS NULL))),
+    CONSTRAINT shared_environment_description_check CHECK ((length(description) <= 256)),
+    CONSTRAINT shared_environment_digest_check CHECK ((digest ~ '^sha256:[0-9a-f]{64}$'::text)),
+    CONSTRAINT shared_environment_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
+    CONSTRAINT shared_environment_size_bytes_check CHECK ((size_bytes >= 0)),
+    CONSTRAINT shared_environment_withdrawn_reason_check CHECK ((length(withdrawn_reason) <= 512))
+);
+ALTER TABLE ONLY public.shared_environment FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.shared_environment OWNER TO falaj_owner;
+
+-- Name: TABLE shared_environment; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON TABLE public.shared_environment IS 'Images that the platform''s staff let every tenant of a zone run programs in';
+
 -- Name: tenant_kept; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.tenant_kept (
     table_name text NOT NULL,
@@ -4296,6 +4374,10 @@ ALTER TABLE ONLY public.environment
 ALTER TABLE ONLY public.environment_policy
     ADD CONSTRAINT environment_policy_pkey PRIMARY KEY (tenant_id);
 
+-- Name: environment_signature environment_signature_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.environment_signature
+    ADD CONSTRAINT environment_signature_pkey PRIMARY KEY (tenant_id, digest);
+
 -- Name: erasure_certificate erasure_certificate_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.erasure_certificate
     ADD CONSTRAINT erasure_certificate_pkey PRIMARY KEY (tenant_id, certificate_id);
@@ -4604,6 +4686,14 @@ ALTER TABLE ONLY public.session
 ALTER TABLE ONLY public.session
     ADD CONSTRAINT session_pkey PRIMARY KEY (tenant_id, session_id);
 
+-- Name: shared_environment shared_environment_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.shared_environment
+    ADD CONSTRAINT shared_environment_pkey PRIMARY KEY (shared_id);
+
+-- Name: shared_environment shared_environment_zone_digest_key; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.shared_environment
+    ADD CONSTRAINT shared_environment_zone_digest_key UNIQUE (zone, digest);
+
 -- Name: tenant_kept tenant_kept_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.tenant_kept
     ADD CONSTRAINT tenant_kept_pkey PRIMARY KEY (table_name);
@@ -4905,6 +4995,9 @@ CREATE INDEX job_ready ON public.job USING btree (tenant_id, shape, priority DES
 -- Name: job_session_node; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX job_session_node ON public.job_session USING btree (node_id) WHERE (NOT joined);
 
+-- Name: job_shared; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX job_shared ON public.job USING btree (((spec ->> 'environment'::text)), zone) WHERE ((kind = 'run'::text) AND ((spec ->> 'environment'::text) ~~ 'shared/%'::text));
+
 -- Name: job_suspends; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX job_suspends ON public.job USING btree (tenant_id, job_id) WHERE (suspend_requested AND (ended IS NULL));
 
@@ -5027,6 +5120,9 @@ CREATE UNIQUE INDEX secret_once ON public.secret USING btree (tenant_id, COALESC
 
 -- Name: session_of_user; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX session_of_user ON public.session USING btree (tenant_id, user_id, session_id DESC);
+
+-- Name: shared_environment_owner; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX shared_environment_owner ON public.shared_environment USING btree (owner_id, environment_id);
 
 -- Name: tenant_ending; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX tenant_ending ON public.tenant USING btree (tenant_id) WHERE (state = ANY (ARRAY['SUSPENDED'::text, 'DELETING'::text]));
@@ -5243,6 +5339,10 @@ ALTER TABLE public.environment_key ENABLE ALWAYS TRIGGER audit_shadow;
 -- Name: environment_policy audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.environment_policy FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.environment_policy ENABLE ALWAYS TRIGGER audit_shadow;
+
+-- Name: environment_signature audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.environment_signature FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.environment_signature ENABLE ALWAYS TRIGGER audit_shadow;
 
 -- Name: erasure_certificate audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.erasure_certificate FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -5480,6 +5580,10 @@ ALTER TABLE public.secret_version ENABLE ALWAYS TRIGGER audit_shadow;
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.session FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.session ENABLE ALWAYS TRIGGER audit_shadow;
 
+-- Name: shared_environment audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.shared_environment FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.shared_environment ENABLE ALWAYS TRIGGER audit_shadow;
+
 -- Name: tenant audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.tenant FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.tenant ENABLE ALWAYS TRIGGER audit_shadow;
@@ -5699,6 +5803,10 @@ ALTER TABLE public.environment_key ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 -- Name: environment_policy audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.environment_policy FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.environment_policy ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
+-- Name: environment_signature audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.environment_signature FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.environment_signature ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
 -- Name: erasure_certificate audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.erasure_certificate FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -5935,6 +6043,10 @@ ALTER TABLE public.secret_version ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 -- Name: session audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.session FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.session ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
+-- Name: shared_environment audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.shared_environment FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.shared_environment ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
 -- Name: tenant audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.tenant FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -6272,6 +6384,10 @@ ALTER TABLE ONLY public.environment_key
 ALTER TABLE ONLY public.environment_policy
     ADD CONSTRAINT environment_policy_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenant(tenant_id);
 
+-- Name: environment_signature environment_signature_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.environment_signature
+    ADD CONSTRAINT environment_signature_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenant(tenant_id);
+
 -- Name: environment environment_tenant_id_dataset_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.environment
     ADD CONSTRAINT environment_tenant_id_dataset_id_fkey FOREIGN KEY (tenant_id, dataset_id) REFERENCES public.dataset(tenant_id, dataset_id) ON DELETE SET NULL (dataset_id);
@@ -6556,6 +6672,10 @@ ALTER TABLE ONLY public.secret
 ALTER TABLE ONLY public.session
     ADD CONSTRAINT session_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES public.app_user(tenant_id, user_id);
 
+-- Name: shared_environment shared_environment_zone_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.shared_environment
+    ADD CONSTRAINT shared_environment_zone_fkey FOREIGN KEY (zone) REFERENCES public.zone(code);
+
 -- Name: tenant tenant_home_zone_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.tenant
     ADD CONSTRAINT tenant_home_zone_fkey FOREIGN KEY (home_zone) REFERENCES public.zone(code);
@@ -6760,8 +6880,14 @@ ALTER TABLE public.environment_key ENABLE ROW LEVEL SECURITY;
 -- Name: environment_policy; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.environment_policy ENABLE ROW LEVEL SECURITY;
 
+-- Name: environment_signature; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.environment_signature ENABLE ROW LEVEL SECURITY;
+
 -- Name: erasure_certificate; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.erasure_certificate ENABLE ROW LEVEL SECURITY;
+
+-- Name: shared_environment everybody; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY everybody ON public.shared_environment FOR SELECT TO falaj_app USING (true);
 
 -- Name: federated_role; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.federated_role ENABLE ROW LEVEL SECURITY;
@@ -6984,6 +7110,9 @@ ALTER TABLE public.notice_rule ENABLE ROW LEVEL SECURITY;
 -- Name: object; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.object ENABLE ROW LEVEL SECURITY;
 
+-- Name: shared_environment own; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY own ON public.shared_environment FOR INSERT TO falaj_app WITH CHECK ((owner_id = (current_setting('app.tenant'::text))::uuid));
+
 -- Name: api_token own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.api_token TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
@@ -7082,6 +7211,9 @@ CREATE POLICY own_tenant ON public.environment_key TO falaj_app USING ((tenant_i
 
 -- Name: environment_policy own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.environment_policy TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
+
+-- Name: environment_signature own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY own_tenant ON public.environment_signature TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
 
 -- Name: erasure_certificate own_tenant; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY own_tenant ON public.erasure_certificate TO falaj_app USING ((tenant_id = (current_setting('app.tenant'::text))::uuid));
@@ -7329,6 +7461,15 @@ ALTER TABLE public.secret_version ENABLE ROW LEVEL SECURITY;
 -- Name: session; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.session ENABLE ROW LEVEL SECURITY;
 
+-- Name: shared_environment; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.shared_environment ENABLE ROW LEVEL SECURITY;
+
+-- Name: shared_environment staff_change; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY staff_change ON public.shared_environment FOR UPDATE TO falaj_app USING (((current_setting('app.tenant'::text))::uuid = '00000000-0000-0000-0000-000000000000'::uuid));
+
+-- Name: shared_environment staff_delete; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY staff_delete ON public.shared_environment FOR DELETE TO falaj_app USING (((current_setting('app.tenant'::text))::uuid = '00000000-0000-0000-0000-000000000000'::uuid));
+
 -- Name: api_token system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.api_token TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
@@ -7436,6 +7577,9 @@ CREATE POLICY system ON public.environment_key TO falaj_owner, falaj_system, fal
 
 -- Name: environment_policy system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.environment_policy TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
+-- Name: environment_signature system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.environment_signature TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
 -- Name: erasure_certificate system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.erasure_certificate TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
@@ -7589,6 +7733,9 @@ CREATE POLICY system ON public.secret_version TO falaj_owner, falaj_system, fala
 
 -- Name: session system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.session TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
+-- Name: shared_environment system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.shared_environment TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
 -- Name: tenant system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.tenant TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
@@ -8075,6 +8222,15 @@ GRANT ALL ON FUNCTION public.session_find(cookie_hash bytea) TO falaj_app;
 REVOKE ALL ON FUNCTION public.session_seen(tenants uuid[], sessions uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.session_seen(tenants uuid[], sessions uuid[]) TO falaj_app;
 
+-- Name: FUNCTION shared_environment_jobs(image text, of_zone text); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.shared_environment_jobs(image text, of_zone text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.shared_environment_jobs(image text, of_zone text) TO falaj_app;
+
+-- Name: FUNCTION shared_environment_of(t uuid, job uuid); Type: ACL; Schema: public; Owner: falaj_owner
+GRANT ALL ON FUNCTION public.shared_environment_of(t uuid, job uuid) TO falaj_app;
+GRANT ALL ON FUNCTION public.shared_environment_of(t uuid, job uuid) TO falaj_worker_api;
+GRANT ALL ON FUNCTION public.shared_environment_of(t uuid, job uuid) TO falaj_system;
+
 -- Name: FUNCTION subject_has_hold(t uuid, subject uuid); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.subject_has_hold(t uuid, subject uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.subject_has_hold(t uuid, subject uuid) TO falaj_app;
@@ -8434,6 +8590,11 @@ GRANT SELECT,DELETE ON TABLE public.environment_policy TO falaj_system;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.environment_policy TO falaj_app;
 GRANT SELECT ON TABLE public.environment_policy TO falaj_worker_api;
 
+-- Name: TABLE environment_signature; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.environment_signature TO falaj_system;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.environment_signature TO falaj_app;
+GRANT SELECT ON TABLE public.environment_signature TO falaj_worker_api;
+
 -- Name: TABLE erasure_certificate; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.erasure_certificate TO falaj_system;
 GRANT SELECT ON TABLE public.erasure_certificate TO falaj_app;
@@ -8791,6 +8952,11 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.session TO falaj_app;
 
 -- Name: COLUMN session.last_seen; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT UPDATE(last_seen) ON TABLE public.session TO falaj_system;
+
+-- Name: TABLE shared_environment; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.shared_environment TO falaj_system;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.shared_environment TO falaj_app;
+GRANT SELECT ON TABLE public.shared_environment TO falaj_worker_api;
 
 -- Name: TABLE tenant_kept; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT ON TABLE public.tenant_kept TO falaj_system;

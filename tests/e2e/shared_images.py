@@ -75,7 +75,7 @@ def main():
     assert ended(guest, again)["state"] == "COMPLETED"
     assert "unpacked on this machine before" in text(guest, again), text(guest, again)
     assert {x["resource"]: x["used"] for x in guest.must("GET", "/v1/quotas")["data"]}["stored_bytes"] == stored
-    assert int(p.sql(f"SELECT count(*) FROM object WHERE tenant_id = '{guest_tenant[4:]}'::uuid AND kind = 'dataset'")) == 0
+    assert int(p.sql_text(f"SELECT count(*) FROM object WHERE tenant_id = '{guest_tenant[4:]}'::uuid AND kind = 'dataset'")) == 0
     log("a guest's program ran in it, from the one object that there is")
 
     # Nothing of it is the guest's to see, change or end; nothing else of its owner is named by anybody.
