@@ -49,7 +49,7 @@ def main():
         return until(f"the end of {job_id}", lambda: (j := by.must("GET", f"/v1/jobs/{job_id}"))["state"] in ENDED and j, 300)
 
     def text(by, job_id):
-        return by.call("GET", f"/v1/jobs/{job_id}/log.txt", raw=True)[1].decode()
+        return until("the log", lambda: (r := by.call("GET", f"/v1/jobs/{job_id}/log.txt", raw=True))[0] == 200 and r)[1].decode()
 
     v = falaj(owner, "import", "python", archive, "--allow-setuid", "--class", "public")
     assert v["digest"] == digest, v
