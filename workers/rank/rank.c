@@ -30,7 +30,7 @@
 
 enum { READ_S = 10, SIGNALLED = 128, FAILED = 255, STEP_MS = 100 };
 
-struct command { int fd; pid_t pid; };
+struct command { int fd; pid_t pid; bool is_told; };          /* is_told: its caller is gone, and it was told to end */
 static struct command commands[RANK_COMMANDS_MAX];
 static size_t ncommands;
 static volatile sig_atomic_t is_ending;
@@ -82,7 +82,7 @@ static void begin(int fd)
         return;
     }
     setpgid(pid, pid);
-    commands[ncommands++] = (struct command){ fd, pid };
+    commands[ncommands++] = (struct command){ fd, pid, false };
 }
 
 static void collect(void)
@@ -106,31 +106,55 @@ static void tell_to_end(void)
         kill(-commands[i].pid, SIGTERM);
 }
 
-/* One byte more from a caller, or its end, means that it is gone. */
+/* p: of each command, in their order. A caller that is gone stays so: its command is told once, and it is not asked for again,
+ * else each look would find it at once for as long as the command needs to end. */
 static void look_at_callers(const struct pollfd *p)
 {
     for (size_t i = 0; i < ncommands; i++)
-        for (size_t k = 0; k < ncommands; k++)
-            if (p[k].fd == commands[i].fd && p[k].revents) {
-                kill(-commands[i].pid, SIGTERM);
-                shutdown(commands[i].fd, SHUT_RD);
-            }
+        if (p[i].revents) {
+            kill(-commands[i].pid, SIGTERM);
+            commands[i].is_told = true;
+        }
+}
+
+/* Waits until a caller comes or goes, or a command ends. listener -1: nobody may come. */
+static void turn(int listener, const sigset_t *none)
+{
+    struct pollfd p[RANK_COMMANDS_MAX + 1];
+    const size_t n = ncommands;
+    for (size_t i = 0; i < n; i++)
+        p[i] = (struct pollfd){ .fd = commands[i].is_told ? -1 : commands[i].fd, .events = POLLRDHUP };
+    p[n] = (struct pollfd){ .fd = n == RANK_COMMANDS_MAX ? -1 : listener, .events = POLLIN };
+    if (ppoll(p, n + 1, NULL, none) > 0) {
+        look_at_callers(p);
+        const int fd = p[n].revents ? accept4(listener, NULL, NULL, SOCK_CLOEXEC) : -1;
+        if (fd >= 0)
+            begin(fd);
+    }
+    collect();
+}
+
+/* Signals are heard in turn() alone, so that none is missed before it. */
+static void hold_signals(void)
+{
+    static const int numbers[] = { SIGTERM, SIGINT, SIGCHLD };
+    const struct sigaction sa = { .sa_handler = note };
+    sigset_t held;
+    sigemptyset(&held);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        sigaddset(&held, numbers[i]);
+        sigaction(numbers[i], &sa, NULL);
+    }
+    sigprocmask(SIG_BLOCK, &held, NULL);
 }
 
 static int serve(void)
 {
     const struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons(RANK_PORT), .sin_addr.s_addr = htonl(INADDR_ANY) };
-    const struct sigaction sa = { .sa_handler = note };
     const int on = 1, listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sigset_t held, none;
+    sigset_t none;
     sigemptyset(&none);
-    sigemptyset(&held);
-    for (size_t i = 0; i < 3; i++) {
-        static const int numbers[] = { SIGTERM, SIGINT, SIGCHLD };
-        sigaddset(&held, numbers[i]);
-        sigaction(numbers[i], &sa, NULL);
-    }
-    sigprocmask(SIG_BLOCK, &held, NULL);                /* heard in ppoll alone, so that none is missed before it */
+    hold_signals();
     setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (listener < 0 || bind(listener, (const struct sockaddr *)&at, sizeof at) != 0
         || listen(listener, RANK_COMMANDS_MAX) != 0) {
@@ -138,22 +162,11 @@ static int serve(void)
         return 1;
     }
     for (bool has_told = false; !is_ending || ncommands;) {
-        struct pollfd p[RANK_COMMANDS_MAX + 1];
-        const size_t n = ncommands;
-        for (size_t i = 0; i < n; i++)
-            p[i] = (struct pollfd){ .fd = commands[i].fd, .events = POLLRDHUP };
-        p[n] = (struct pollfd){ .fd = is_ending || n == RANK_COMMANDS_MAX ? -1 : listener, .events = POLLIN };
         if (is_ending && !has_told) {
             tell_to_end();
             has_told = true;
         }
-        if (ppoll(p, n + 1, NULL, &none) > 0) {
-            look_at_callers(p);
-            const int fd = p[n].revents ? accept4(listener, NULL, NULL, SOCK_CLOEXEC) : -1;
-            if (fd >= 0)
-                begin(fd);
-        }
-        collect();
+        turn(is_ending ? -1 : listener, &none);
     }
     return 0;
 }
