@@ -155,13 +155,14 @@ def age_wal(p, files=32):
     p.sql("CHECKPOINT", "postgres")
 
 
-def one_e2e(p, tokens, seconds):
-    """Submit -> done of no-op jobs: single submits at 64 connections, then wait for the last one. From the first submission to the last end."""
+def one_e2e(p, tokens, seconds, **job):
+    """Submit -> done of no-op jobs: single submits at 64 connections, then wait for the last one. From the first submission to the last end.
+    job: more members of each."""
     name = f"e2e-{time.monotonic_ns()}"
     watch = Watch(p)
     before = stage_marks(p)
     t0 = time.time()
-    r = wrk(p, tokens, seconds, body=json.dumps({"name": name, "kind": "noop"}))
+    r = wrk(p, tokens, seconds, body=json.dumps({"name": name, "kind": "noop", **job}))
     while watch.live() and time.time() - t0 < 120:
         time.sleep(0.1)
     watch.close()
