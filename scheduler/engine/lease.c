@@ -73,7 +73,8 @@ static size_t fitting(const struct lease_grant *g, size_t n, int64_t free_slots)
 static bool may_share(const struct lease_grant *g)
 {
     static const char word[] = "\"" RUN_SHARED "sha256:";
-    return str_eq_c(g->kind, job_types[JOB_RUN].name) && memmem(g->spec.text.ptr, g->spec.text.len, word, sizeof word - 1);
+    const struct job_type *t = job_type_find(g->kind);
+    return t && t->traits & JT_PROGRAMS && memmem(g->spec.text.ptr, g->spec.text.len, word, sizeof word - 1);
 }
 
 static size_t deal(const struct slice *rows, const struct lease_grant *g, struct lease_input *to)
