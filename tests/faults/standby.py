@@ -8,7 +8,7 @@ the machines (docs/adr/0151). At each loss the supervisor of `falaj dev` stands 
 lead. From the other's own figures: it had read all that waits and the machines before, and until the lost one stands by again
 it loaded neither anew. Every accepted job ends once, by drill.py. The full tier wants the first admission within 5 s of each
 loss; by hand the time is printed. Exit 0 only then."""
-import argparse, atexit, http.client, json, os, re, signal, socket, subprocess, sys
+import argparse, atexit, http.client, json, os, re, signal, socket, subprocess, sys, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 from drill import Load, check, settle
@@ -68,14 +68,16 @@ class Scheduler:
 
 
 def lose(p, leader, other):
-    """The leader is killed: the seconds until the other one admits, and how many jobs wait."""
+    """The leader is killed: the seconds until the other one admits, and how many jobs wait. What the dead one's session may
+    still do is over when PostgreSQL has answered (at); the time counts from the kill."""
     os.kill(p.proc.pid, signal.SIGSTOP)
     try:
-        os.kill(leader.pid(), signal.SIGKILL)
+        pid, killed = leader.pid(), time.time()
+        os.kill(pid, signal.SIGKILL)
         if leader.proc:
             leader.proc.wait()
         at = p.sql_text("SELECT clock_timestamp()")
-        since = f"SELECT extract(epoch FROM min(leased_at) - '{at}'::timestamptz) FROM attempt WHERE leased_at > '{at}'"
+        since = f"SELECT extract(epoch FROM min(leased_at)) - {killed} FROM attempt WHERE leased_at > '{at}'"
         until("the other one leads", other.leads)
         took = float(until("the other one admits", lambda: p.sql_text(since)))
     finally:
