@@ -7,7 +7,7 @@
 #pragma once
 #include "workers/compute/kernels/backend.h"
 
-enum { CPU_SCRATCHES = 6, SLOT_FACTOR = 4 };      /* SLOT_FACTOR and the next: the factors of a product in bf16 */
+enum { CPU_SCRATCHES = 6, SLOT_PRODUCT = 1, SLOT_FACTOR = 4 };   /* SLOT_FACTOR and the next: a product's factors in bf16 */
 struct backend_ctx {
     const struct backend *be;
     struct pool *pool;

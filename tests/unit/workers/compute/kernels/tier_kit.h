@@ -45,13 +45,16 @@ static size_t some_size(size_t block)
     }
 }
 
-static void one_shape(struct backend_ctx *ctx, struct backend_ctx *ref, struct backend_ctx *real, struct backend_ctx *real_many)
+struct tier_run {
+    struct backend_ctx *ctx, *ref, *real, *real_many;   /* plain tiles, fp64, the tier alone and with three threads; or NULL */
+};
+
+static void one_shape(const struct tier_run *r, size_t m, size_t n, size_t k, unsigned flags)
 {
     enum { MOST = 300 * 500 };
     static float a[MOST], b[MOST], bias[500], before[MOST], y[MOST], z[MOST];
     static double a64[MOST], b64[MOST], bias64[500], y64[MOST];
-    size_t m = some_size(MC), n = some_size(2 * NR), k = some_size(KC), pad = below(3);
-    unsigned flags = (unsigned)below(32);
+    size_t pad = below(3);
     bool ta = flags & MM_TRANS_A, tb = flags & MM_TRANS_B;
     struct mat A = { ELEM_F32, ta ? k : m, ta ? m : k, (ta ? m : k) + pad, NULL, 0, a }, A64 = A;
     struct mat B = { ELEM_F32, tb ? n : k, tb ? k : n, (tb ? k : n) + pad, NULL, 0, b }, B64 = B;
@@ -66,17 +69,17 @@ static void one_shape(struct backend_ctx *ctx, struct backend_ctx *ref, struct b
     fill(bias, bias64, n);
     fill(before, y64, out);
     memcpy(y, before, out * sizeof *y);
-    matmul(ctx, flags, &A, &B, flags & MM_BIAS ? &S : NULL, &Y);
-    call_matmul(&backend_ref, ref, flags, &A64, &B64, &S64, &Y64);
+    matmul(r->ctx, flags, &A, &B, flags & MM_BIAS ? &S : NULL, &Y);
+    call_matmul(&backend_ref, r->ref, flags, &A64, &B64, &S64, &Y64);
     for (size_t i = 0; i < out; i++) {      /* the padding must be untouched, too */
         diff += ((double)y[i] - y64[i]) * ((double)y[i] - y64[i]);
         norm += y64[i] * y64[i];
     }
     if (!(sqrt(diff) <= 1e-5 * sqrt(norm)))
         fail_msg("%zux%zux%zu flags %u: %g", m, n, k, flags, sqrt(diff / norm));
-    for (int i = 0; real && i < 2; i++) {   /* alone and with three threads */
+    for (int i = 0; r->real && i < 2; i++) {
         memcpy(z, before, out * sizeof *z);
-        call_matmul(&TIER, i ? real_many : real, flags, &A, &B, &S, &Z);
+        call_matmul(&TIER, i ? r->real_many : r->real, flags, &A, &B, &S, &Z);
         assert_memory_equal(y, z, out * sizeof *y);
     }
 }
@@ -96,8 +99,14 @@ static void test_tile_operations(void **st)
         assert_int_equal(TIER.open(&TIER, NULL, &real, &e), ERR_OK);
         assert_int_equal(TIER.open(&TIER, pool, &many, &e), ERR_OK);
     }
-    for (int i = 0; i < 200; i++)
-        one_shape(ctx, ref, real, many);
+    const struct tier_run r = { ctx, ref, real, many };
+    for (int i = 0; i < 200; i++) {
+        size_t m = some_size(MC), n = some_size(2 * NR), k = some_size(KC);
+        one_shape(&r, m, n, k, (unsigned)below(32));
+    }
+    for (size_t i = 0; i < 24; i++)     /* few rows by a large w: x becomes panels */
+        one_shape(&r, (i % 3 + 1) * NR - i / 3 % 4, MC + 300 - i, KC + i, (unsigned)below(2) * MM_BIAS + (unsigned)below(2) * MM_RELU
+                  + MM_TRANS_B);
     if (!real)
         print_message("this machine has no %s: plain form against fp64 alone\n", TIER.name);
     struct backend_ctx *all[] = { ctx, ref, real, many };
