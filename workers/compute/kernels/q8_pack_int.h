@@ -23,20 +23,48 @@ struct q8_pack_job {
     int32_t *sums;
 };
 
+/* Eight at a time in one word: bytes plus 128, in lanes of 16 bits that are added by a multiplication. */
+static int32_t q8_pack_sum(const int8_t *from, size_t n)
+{
+    const uint64_t low = UINT64_C(0x00ff00ff00ff00ff), bias = UINT64_C(0x8080808080808080), ones = UINT64_C(0x0001000100010001);
+    int32_t sum = 0;
+    size_t d = 0;
+    for (; d + 8 <= n; d += 8) {
+        uint64_t v;
+        memcpy(&v, from + d, 8);
+        v ^= bias;
+        sum += (int32_t)(((v & low) + (v >> 8 & low)) * ones >> 48) - 8 * 128;
+    }
+    for (; d < n; d++)
+        sum += from[d];
+    return sum;
+}
+
+/* Column i of the panel: four bytes behind each other stay so. */
+static void q8_pack_column(const int8_t *from, size_t slices, size_t depth, int8_t *to, size_t i)
+{
+    const size_t quads = (depth + 3) / 4, whole = depth / 4;
+    for (size_t s = 0; s < slices; s++, from += depth, to += quads * QN * 4) {
+        for (size_t q = 0; q < whole; q++)
+            memcpy(to + (q * QN + i) * 4, from + q * 4, 4);
+        memcpy(to + (whole * QN + i) * 4, from + whole * 4, depth % 4);
+    }
+}
+
 static void q8_pack_one(void *arg, size_t task)
 {
     const struct q8_pack_job *j = arg;
-    size_t quads = (j->depth + 3) / 4, bytes = q8_panel_bytes(j->slices, j->depth);
+    const size_t bytes = q8_panel_bytes(j->slices, j->depth), first = task * QN, left = j->n - first, cols = left < QN ? left : QN;
     int8_t *to = j->to + task * bytes;
-    memset(to, 0, bytes);
-    for (size_t i = 0; i < QN; i++) {
-        int32_t sum = 0;
-        const int8_t *from = j->w + (task * QN + i) * j->w_row;
-        for (size_t s = 0; s < j->slices && task * QN + i < j->n; s++)
-            for (size_t d = 0; d < j->depth; d++, sum += *from++)
-                to[((s * quads + d / 4) * QN + i) * 4 + d % 4] = *from;
-        j->sums[task * QN + i] = sum;
+    if (cols < QN || j->depth % 4)
+        memset(to, 0, bytes);
+    for (size_t i = 0; i < cols; i++) {
+        const int8_t *from = j->w + (first + i) * j->w_row;
+        q8_pack_column(from, j->slices, j->depth, to, i);
+        j->sums[first + i] = q8_pack_sum(from, j->w_row);
     }
+    for (size_t i = cols; i < QN; i++)
+        j->sums[first + i] = 0;
 }
 
 static void q8_pack(struct backend_ctx *c, const struct tensor *w, size_t n, size_t slices, size_t depth, void *to)
