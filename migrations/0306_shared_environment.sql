@@ -68,5 +68,5 @@ GRANT SELECT ON environment_signature TO falaj_worker_api, falaj_system;
 ALTER TABLE environment_policy ADD COLUMN allow_shared boolean NOT NULL DEFAULT true;
 COMMENT ON COLUMN environment_policy.allow_shared IS 'Programs may run in images that the platform''s staff publish';
 
-CREATE INDEX job_shared ON job ((spec->>'environment'), zone) WHERE kind = 'run' AND spec->>'environment' LIKE 'shared/%';
+CREATE INDEX job_shared ON job ((spec->>'environment'), zone) WHERE spec->>'environment' LIKE 'shared/%';
 SELECT audit_guard_tables();

@@ -5,7 +5,7 @@ CREATE OR REPLACE FUNCTION shared_environment_jobs(image text, of_zone text) RET
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
   SELECT CASE WHEN current_setting('app.tenant')::uuid = '00000000-0000-0000-0000-000000000000' THEN (
     SELECT count(*) FROM job j
-     WHERE j.kind = 'run' AND j.spec->>'environment' LIKE 'shared/%' AND j.spec->>'environment' = 'shared/' || image
+     WHERE j.spec->>'environment' LIKE 'shared/%' AND j.spec->>'environment' = 'shared/' || image
        AND j.zone = of_zone AND j.finished_at IS NULL) ELSE 0 END
 $$;
 SELECT falaj_system_function('shared_environment_jobs', 'falaj_app');

@@ -7,6 +7,6 @@ RETURNS TABLE (owner_id uuid, object_id uuid, is_withdrawn boolean)
 LANGUAGE sql STABLE SET search_path = pg_catalog, public, pg_temp AS $$
   SELECT s.owner_id, s.object_id, s.withdrawn_at IS NOT NULL
     FROM job j JOIN shared_environment s ON s.zone = j.zone AND s.digest = substr(j.spec->>'environment', 8)
-   WHERE j.tenant_id = t AND j.job_id = shared_environment_of.job AND j.kind = 'run' AND j.spec->>'environment' LIKE 'shared/%'
+   WHERE j.tenant_id = t AND j.job_id = shared_environment_of.job AND j.spec->>'environment' LIKE 'shared/%'
 $$;
 GRANT EXECUTE ON FUNCTION shared_environment_of(uuid, uuid) TO falaj_app, falaj_worker_api, falaj_system;

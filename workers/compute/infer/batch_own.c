@@ -147,7 +147,7 @@ static enum errc measure(struct infer_session *s, const struct infer_io *io, int
 }
 
 /* Room for one row of zeros, of whatever type: each number has four bytes. */
-static float *make_zeros(const struct model_sig *sig, struct infer_io *ret)
+static float *zeros_alloc(const struct model_sig *sig, struct infer_io *ret)
 {
     size_t total = 0, at = 0;
     for (size_t i = 0; i < sig->input_count + sig->output_count; i++)
@@ -168,7 +168,7 @@ static enum errc no_room(struct err *e)
 enum errc batcher_warm(struct batcher *b, struct err *e)
 {
     struct infer_request r = { .rows = 1 };
-    float *room = make_zeros(&infer_model_info(b->model)->sig, &r.io);
+    float *room = zeros_alloc(&infer_model_info(b->model)->sig, &r.io);
     enum errc rc = room ? batcher_infer(b, &r, e) : no_room(e);
     free(room);
     return rc;
@@ -181,7 +181,7 @@ enum errc batcher_own(struct batcher *b, int64_t most_us, size_t *ret_rows, stru
     *ret_rows = 0;
     if (b->watch || b->queue.delay_us)
         return ERR_OK;
-    float *room = make_zeros(&infer_model_info(b->model)->sig, &io);
+    float *room = zeros_alloc(&infer_model_info(b->model)->sig, &io);
     enum errc rc = room ? measure(b->free_sessions[0], &io, most_us, &us, e) : no_room(e);
     free(room);
     TRY(rc);

@@ -54,7 +54,8 @@ static void q8_pack_column(const int8_t *from, size_t slices, size_t depth, int8
 static void q8_pack_one(void *arg, size_t task)
 {
     const struct q8_pack_job *j = arg;
-    const size_t bytes = q8_panel_bytes(j->slices, j->depth), first = task * QN, left = j->n - first, cols = left < QN ? left : QN;
+    const size_t bytes = q8_panel_bytes(j->slices, j->depth), first = task * QN, left = j->n - first;
+    const size_t cols = left < QN ? left : QN;
     int8_t *to = j->to + task * bytes;
     if (cols < QN || j->depth % 4)
         memset(to, 0, bytes);

@@ -105,8 +105,8 @@ static void test_tile_operations(void **st)
         one_shape(&r, m, n, k, (unsigned)below(32));
     }
     for (size_t i = 0; i < 24; i++)     /* few rows by a large w: x becomes panels */
-        one_shape(&r, (i % 3 + 1) * NR - i / 3 % 4, MC + 300 - i, KC + i, (unsigned)below(2) * MM_BIAS + (unsigned)below(2) * MM_RELU
-                  + MM_TRANS_B);
+        one_shape(&r, (i % 3 + 1) * NR - i / 3 % 4, MC + 300 - i, KC + i,
+                  (unsigned)below(2) * MM_BIAS + (unsigned)below(2) * MM_RELU + MM_TRANS_B);
     if (!real)
         print_message("this machine has no %s: plain form against fp64 alone\n", TIER.name);
     struct backend_ctx *all[] = { ctx, ref, real, many };
