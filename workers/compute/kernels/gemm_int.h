@@ -211,83 +211,8 @@ static void empty_product(struct gemm *g)
     }
 }
 
-struct turned {
-    const struct gemm *of;
-    float *y;                   /* yᵀ, dense */
-};
-
-struct pack_job {
-    const struct mat *b;
-    bool is_transposed;
-    size_t first_col, k;
-    float *panels;
-};
-
-static void pack_one(void *arg, size_t task)
-{
-    const struct pack_job *j = arg;
-    pack_panel(j->b, j->is_transposed, j->first_col + task * NR, j->k, j->panels + task * j->k * NR);
-}
-
-/* Whole panels of a B that is not transposed, a group at a time: rows are read in pieces of GROUP · NR numbers. */
-static void pack_group(void *arg, size_t task)
-{
-    const struct pack_job *j = arg;
-    const float *from = (const float *)j->b->ptr + j->first_col + task * GROUP * NR;
-    float *to = j->panels + task * GROUP * j->k * NR;
-    for (size_t p = 0; p < j->k; p++, from += j->b->stride, to += NR)
-        for (size_t i = 0; i < GROUP; i++)
-            memcpy(to + i * j->k * NR, from + i * NR, NR * sizeof *to);
-}
-
-static void pack_panels(struct backend_ctx *ctx, const struct mat *b, bool is_transposed, size_t first_col, size_t count, size_t k,
-                        float *panels)
-{
-    struct pack_job j = { b, is_transposed, first_col, k, panels };
-    size_t whole = is_transposed || first_col >= b->cols ? 0 : (b->cols - first_col) / NR;
-    size_t groups = (whole < count ? whole : count) / GROUP, done = groups * GROUP;
-    cpu_split(ctx, groups, (double)(done * k * NR) * 4, pack_group, &j);
-    j.first_col += done * NR;
-    j.panels += done * k * NR;
-    count -= done;
-    cpu_split(ctx, count, (double)(count * k * NR) * 4, pack_one, &j);
-}
-
-/* Eight rows of y from yᵀ, and what follows a product. */
-static void turn_back(void *arg, size_t task)
-{
-    const struct turned *t = arg;
-    const struct gemm *g = t->of;
-    size_t i0 = task * 8, rows = g->m - i0 < 8 ? g->m - i0 : 8, whole = rows == 8 ? g->n / 8 * 8 : 0;
-    float *c = g->c + i0 * g->c_row;
-    for (size_t j = 0; j < whole; j += 8)
-        transpose8(t->y + j * g->m + i0, g->m, c + j, g->c_row);
-    for (size_t j = whole; j < g->n; j++)
-        for (size_t i = 0; i < rows; i++)
-            c[i * g->c_row + j] = t->y[j * g->m + i0 + i];
-    finish_tile(g, c, rows, 0, g->n);
-}
-
-/* x·wᵀ of few rows, as (w·xᵀ)ᵀ: it is x that becomes panels, and w, by far the larger one, is read in place. An element stays
- * the same chain of sums. */
-static bool is_better_turned(const struct gemm *g)
-{
-    size_t room = panels_of(g->m) * NR;
-    return (g->flags & (MM_TRANS_A | MM_TRANS_B | OP_ACCUMULATE | OP_BF16)) == MM_TRANS_B && room <= g->m + g->m / 4
-           && room * g->k * sizeof(float) <= CHUNK_BYTES && g->m * g->k + 2 * g->m * g->n < g->n * g->k;
-}
-
-static void matmul_turned(struct backend_ctx *ctx, const struct gemm *g, const struct mat *x, const struct mat *w)
-{
-    size_t count = panels_of(g->m);
-    float *panels = cpu_scratch(ctx, count * NR * g->k * sizeof *panels);
-    struct turned t = { g, cpu_scratch_at(ctx, SLOT_PRODUCT, g->n * g->m * sizeof *t.y) };
-    struct gemm other = { .m = g->n, .n = g->m, .k = g->k, .panel_k = g->k, .a = w->ptr, .a_row = w->stride, .a_step = 1,
-                          .panels = panels, .c = t.y, .c_row = g->m, .tile = g->tile };
-    pack_panels(ctx, x, true, 0, count, g->k, panels);
-    run_gemm(ctx, &other);
-    cpu_split(ctx, (g->m + 7) / 8, (double)g->m * (double)g->n * 4, turn_back, &t);
-}
+#include "workers/compute/kernels/gemm_pack_int.h"
+#include "workers/compute/kernels/gemm_turned_int.h"
 
 static void matmul(struct backend_ctx *ctx, unsigned flags, const struct mat *a, const struct mat *b, const struct mat *bias,
                    const struct mat *out)
