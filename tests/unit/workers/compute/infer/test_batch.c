@@ -1,86 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_batch.c - a trained model served: the accuracy of the run, bits independent of batching, the batcher under eight threads. */
-#include "tests/lib/wait.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "batch_kit.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <semaphore.h>
-#include <unistd.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/cleanup.h"
-#include "../../train_kit.h"
-#include "workers/compute/infer/batch.h"
-#include "workers/compute/train/data_rows.h"
-#include "workers/compute/train/engine.h"
 
-enum { THREADS = 8, PER_THREAD = 400, CLASSES = 10, INPUTS = 64 };
-
-static struct arena *arena;
-static struct train_data data;
-static struct train_result trained;
-static const struct backend *be;
+enum { THREADS = 8, PER_THREAD = 400 };
 
 static int setup(void **st)
 {
     (void)st;
-    struct err e;
-    struct hw hw;
-    FILE *f = fopen("datasets/digits/digits.csv", "re");
-    if (!f)
-        return -1;
-    arena = arena_new(256 << 20);
-    char *p = arena_alloc(arena, 1 << 20);
-    struct str text = str_n(p, fread(p, 1, 1 << 20, f));
-    fclose(f);
-    hw_read(&hw);
-    static struct train_job spec;
-    spec = kit_spec();
-    spec.epochs = 8;
-    spec.learning_rate = 3e-3;
-    const struct data_schema schema = { .label = STR("label"), .classes = CLASSES };
-    const struct train_task job = { .spec = &spec, .data = &data, .clock = &clock_system, .backend = be, .dataset_digest = STR("d") };
-    struct train_task j = job;
-    if (backend_choose("auto", &hw, NULL, NULL, &be, &e) || train_data_rows(arena, text, &schema, &spec, &data, &e))
-        return -1;
-    j.backend = be;
-    return train_run(arena, &j, NULL, &trained, &e) == ERR_OK ? 0 : -1;
-}
-
-static int teardown(void **st)
-{
-    (void)st;
-    train_result_release(&trained);
-    arena_free(arena);
-    return 0;
-}
-
-static struct infer_io io_of(const float *x, float *probabilities, int32_t *labels)
-{
-    return (struct infer_io){ .in = { x }, .out = { probabilities, labels } };
+    return train(8);
 }
 
 static enum errc run(struct infer_session *s, const float *x, size_t rows, float *probabilities, int32_t *labels, struct err *e)
 {
     const struct infer_io io = io_of(x, probabilities, labels);
     return infer_run(s, &io, rows, e);
-}
-
-static struct infer_model *load(const struct backend *b)
-{
-    struct infer_model *m;
-    struct err e = { 0 };
-    if (infer_model_load(b, NULL, trained.model.ptr, trained.model.len, &m, &e) != ERR_OK)
-        fail_msg("%s", e.msg);
-    return m;
 }
 
 /* The served accuracy on the hold-out rows is exactly the one training reported. */
@@ -231,7 +170,6 @@ static void test_batcher(void **st)
     infer_model_free(m);
 }
 
-static atomic_int answered;
 static sem_t gate;
 
 /* Holds the batcher's only thread, so that what is submitted stays in the queue. */
@@ -279,14 +217,6 @@ static void test_the_queue_has_its_length(void **st)
     infer_model_free(m);
 }
 
-static atomic_int late;
-
-static void note(struct infer_request *r, enum errc rc)
-{
-    (void)r;
-    atomic_fetch_add(rc == ERR_DEADLINE ? &late : &answered, 1);
-}
-
 /* A batch that waits for company goes when it is full, or when its oldest request has waited so long; what is late is refused. */
 static void test_the_knobs(void **st)
 {
@@ -324,71 +254,11 @@ static void test_the_knobs(void **st)
     infer_model_free(m);
 }
 
-static void note_thread(struct infer_request *r, enum errc rc)
-{
-    *(pthread_t *)r->ctx = pthread_self();
-    note(r, rc);
-}
-
-static void submit_and_wait(struct batcher *b, struct infer_request *r)
-{
-    struct err e;
-    int before = atomic_load(&answered);
-    assert_int_equal(batcher_submit(b, r, &e), ERR_OK);
-    WAIT_WHILE(atomic_load(&answered) == before);
-}
-
-/* What costs less than a hand-over is computed by who asks, with the same bits; what is longer is not. */
-static void test_short_requests_need_no_thread(void **st)
-{
-    (void)st;
-    enum { MINUTE_US = 60 * 1000 * 1000 };
-    struct err e;
-    struct infer_model *m = load(be);
-    struct batcher *b;
-    struct batcher_stats stats;
-    float p[INFER_ROWS + 1][CLASSES], want[1][CLASSES];
-    pthread_t by[3] = { 0 };
-    size_t rows;
-    struct infer_request r[3];
-    for (size_t i = 0; i < 3; i++)
-        r[i] = (struct infer_request){ .io = io_of(data.table.x, p[0], NULL), .rows = i == 2 ? INFER_ROWS + 1 : 1,
-                                       .done = note_thread, .ctx = &by[i] };
-    assert_int_equal(batcher_new(m, &(struct batcher_options){ .threads = 1 }, &b, &e), ERR_OK);
-    submit_and_wait(b, &r[0]);
-    memcpy(want[0], p[0], sizeof p[0]);
-    assert_false(pthread_equal(by[0], pthread_self()));
-    assert_int_equal(batcher_own(b, 0, &rows, &e), ERR_OK);
-    assert_int_equal(rows, 0);
-    submit_and_wait(b, &r[0]);
-    assert_false(pthread_equal(by[0], pthread_self()));
-    assert_int_equal(batcher_own(b, MINUTE_US, &rows, &e), ERR_OK);
-    assert_int_equal(rows, infer_model_info(m)->max_rows);          /* no more than a batch has */
-    memset(p, 0, sizeof p);
-    assert_int_equal(batcher_submit(b, &r[1], &e), ERR_OK);
-    assert_true(pthread_equal(by[1], pthread_self()));              /* it was answered by then */
-    assert_memory_equal(want[0], p[0], sizeof p[0]);
-    assert_true(r[1].taken_us && r[1].batch_rows == 1);
-    submit_and_wait(b, &r[2]);
-    assert_false(pthread_equal(by[2], pthread_self()));
-    batcher_get_stats(b, &stats);
-    assert_int_equal(stats.own, 1);
-    assert_int_equal(stats.requests, 4);
-    batcher_free(b);
-    const struct batcher_options patient = { .threads = 1, .delay_us = 1000 };
-    assert_int_equal(batcher_new(m, &patient, &b, &e), ERR_OK);
-    assert_int_equal(batcher_own(b, MINUTE_US, &rows, &e), ERR_OK);
-    assert_int_equal(rows, 0);                                      /* it waits for company */
-    batcher_free(b);
-    infer_model_free(m);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_accuracy), cmocka_unit_test(test_batch_bits_and_backends), cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_batcher), cmocka_unit_test(test_the_queue_has_its_length), cmocka_unit_test(test_the_knobs),
-        cmocka_unit_test(test_short_requests_need_no_thread),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

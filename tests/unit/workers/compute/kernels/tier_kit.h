@@ -190,7 +190,7 @@ static void test_windows(void **st)
     (void)st;
     enum { SIDE = 9, C = 2 * NR };
     static float x[2 * SIDE * SIDE * C], w[C * 9 * C], bias[C], got[2][2 * SIDE * SIDE * C];
-    static double wide[C * 9 * C];
+    static double wide[(2 * SIDE * SIDE + 9 * C) * C];
     static kernel_table kernels = { KERNELS_WINO };
     struct hw hw;
     struct err e;
