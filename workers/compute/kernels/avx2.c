@@ -21,13 +21,21 @@
 #include "workers/compute/kernels/panel_int.h"
 
 #define DEPTH_LANES AVX2_DEPTH_LANES
-static void depth_tile(size_t lanes, size_t pixels, const struct depth_walk *s, size_t rows, size_t cols, const float *x,
-                       const float *w, const float *bias, float *y)
+static void depth_tile(size_t lanes, size_t pixels, const float *x, size_t x_step, size_t rows, size_t x_row, size_t cols,
+                       size_t step, const float *w, size_t w_row, float *y)
 {
-    if (lanes == 8)
-        depth8_pixels(pixels, s, rows, cols, x, w, bias, y);
+    bool is_run = pixels == DEPTH_PIXELS;       /* a constant, so that all sums stay in registers */
+    for (size_t p = 0; !is_run && pixels > 1 && p < pixels; p++)
+        depth_tile(lanes, 1, x + p * x_step, x_step, rows, x_row, cols, step, w, w_row, y + p * step);
+    if (!is_run && pixels > 1)
+        return;
+    if (lanes == 8 && is_run)
+        depth8(DEPTH_PIXELS, x, x_step, rows, x_row, cols, step, w, w_row, y);
+    else if (lanes == 8)
+        depth8(1, x, x_step, rows, x_row, cols, step, w, w_row, y);
     else
-        depth1(lanes, pixels, s, rows, cols, x, w, bias, y);
+        for (size_t j = 0; j < lanes; j++)
+            depth1(pixels, x + j, x_step, rows, x_row, cols, step, w + j, w_row, y + j);
 }
 
 #include "workers/compute/kernels/call_int.h"
@@ -70,9 +78,9 @@ static bool probe(const struct hw *hw)
 
 static kernel_table kernels = { KERNELS_OF(ELEM_F32), KERNELS_OF_NET(ELEM_F32, FN), KERNELS_PRODUCTS(ELEM_F32, FN, FN),
                                 KERNELS_ND(ELEM_F32, f32_), KERNELS_ALWAYS, KERNELS_Q8,
-                                [OP_CONV2D_PACKED][ELEM_F32] = k_conv2d_packed, KERNELS_WINO, KERNELS_QW };
+                                [OP_CONV2D_PACKED][ELEM_F32] = k_conv2d_packed };
 
 const struct backend backend_avx2 = {
-    .name = "avx2", .rank = 10, .kernels = &kernels, .probe = probe, .pack_bytes = pack_bytes,
-    .windows_bytes = windows_bytes, .q8_windows_bytes = q8_windows_bytes, .pack_q8_bytes = q8_pack_bytes, CPU_BACKEND,
+    .name = "avx2", .rank = 10, .kernels = &kernels, .probe = probe, .pack_bytes = pack_bytes, .pack_q8_bytes = q8_pack_bytes,
+    CPU_BACKEND,
 };

@@ -24,8 +24,8 @@ static void pack_group(void *arg, size_t task)
             memcpy(to + i * j->k * NR, from + i * NR, NR * sizeof *to);
 }
 
-static void pack_panels(struct backend_ctx *ctx, const struct mat *b, bool is_transposed, size_t first_col, size_t count, size_t k,
-                        float *panels)
+static void pack_panels(struct backend_ctx *ctx, const struct mat *b, bool is_transposed, size_t first_col, size_t count,
+                        size_t k, float *panels)
 {
     struct pack_job j = { b, is_transposed, first_col, k, panels };
     size_t whole = is_transposed || first_col >= b->cols ? 0 : (b->cols - first_col) / NR;
