@@ -17,7 +17,7 @@
 enum { TEXT_MAX = 1 << 20, CONTEXT = 64 };
 static const char *const documents[] = {
     "docs/ARCHITECTURE.md", "docs/STYLE.md",         "tests/README.md",        "README.md",  "docs/audit-format.md",
-        "docs/performance.md",
+        "docs/performance/job-path.md", "docs/performance/inference.md", "docs/performance/training-cpu.md",
     "docs/gen/config.md",   "docs/gen/permissions.md", "docs/howto/sign-in.md", "CHANGELOG.md",
 };
 
