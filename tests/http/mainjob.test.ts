@@ -308,6 +308,7 @@ describe('a repeated call', () => {
   };
   /** What cannot be made twice from two bodies, and the test that makes it once. */
   const elsewhere: Record<string, string> = {
+    '/v1/tenants/{tenant_id}/shared-environments': 'db/scheduler/jobs/test_environment_shared.c',
     '/v1/jobs/{job_id}/inside': 'e2e/inside.py', '/v1/api-tokens/{token_id}/rotate': 'tokens.test.ts', '/v1/keys/{zone}/import': 'db/registry/vault/test_key_life.c', '/v1/datasets/{dataset_id}/versions/{version}/transfer': 'residency.test.ts',
   };
   const time = (o: any): unknown => JSON.parse(JSON.stringify(o, (k, v) => (['state', 'reason', 'message', 'version', 'fence', 'started_at', 'finished_at', 'result'].includes(k) ? undefined : v)));
