@@ -47,6 +47,7 @@ deployment.roll
 engine.run
 engine.set
 environment.set
+environment.share
 environment.trust
 evidence.export
 group.set
