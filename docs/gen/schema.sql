@@ -307,6 +307,13 @@ CREATE FUNCTION public.deployments_due(drain_ms bigint, limit_to bigint) RETURNS
     -- the body: migrations
 ALTER FUNCTION public.deployments_due(drain_ms bigint, limit_to bigint) OWNER TO falaj_system;
 
+-- Name: engine_shapes(); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.engine_shapes() RETURNS TABLE(engine_id uuid, zone text, pool text, name text, machines bigint, longest_s bigint, is_known boolean, programs boolean, engines text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.engine_shapes() OWNER TO falaj_system;
+
 -- Name: environment_objects(uuid, uuid); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.environment_objects(t uuid, environment uuid) RETURNS SETOF uuid
     LANGUAGE sql STABLE
@@ -832,6 +839,12 @@ CREATE FUNCTION public.node_move(node uuid, wanted text, froms text[], why text)
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     -- the body: migrations
 ALTER FUNCTION public.node_move(node uuid, wanted text, froms text[], why text) OWNER TO falaj_system;
+
+-- Name: node_spent(); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.node_spent() RETURNS trigger
+    LANGUAGE plpgsql
+    -- the body: migrations
+ALTER FUNCTION public.node_spent() OWNER TO falaj_owner;
 
 -- Name: node_work(uuid, uuid, bigint); Type: FUNCTION; Schema: public; Owner: falaj_system
 CREATE FUNCTION public.node_work(node uuid, behind uuid, most bigint) RETURNS TABLE(attempt_id uuid, job_id uuid, tenant_id uuid, kind text, zone text, slots bigint, gpus bigint, state text, leased_at timestamp with time zone, started_at timestamp with time zone)
@@ -1875,6 +1888,7 @@ CREATE TABLE public.node (
     change_no bigint DEFAULT 1 NOT NULL,
     gang_programs boolean DEFAULT false NOT NULL,
     engines text DEFAULT ''::text NOT NULL,
+    is_spent boolean DEFAULT false NOT NULL,
     CONSTRAINT node_flavor_check CHECK ((flavor ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
     CONSTRAINT node_reason_check CHECK ((length(reason) <= 512)),
     CONSTRAINT node_slots_check CHECK (((slots >= 0) AND (slots <= 4096))),
@@ -1906,6 +1920,9 @@ COMMENT ON COLUMN public.node.gang_programs IS 'Its agent runs parts of programs
 
 -- Name: COLUMN node.engines; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON COLUMN public.node.engines IS 'What computes models outside our operations there: names and versions between commas';
+
+-- Name: COLUMN node.is_spent; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.node.is_spent IS 'An engine lent it for one lease and it has had it: it takes no other until its next run';
 
 -- Name: project; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.project (
@@ -2403,6 +2420,7 @@ CREATE TABLE public.engine_run (
     wait_until timestamp with time zone,
     seen_at timestamp with time zone,
     ended_at timestamp with time zone,
+    is_left boolean DEFAULT false NOT NULL,
     CONSTRAINT engine_run_check CHECK (((state = 'ENDED'::text) = (ended_at IS NOT NULL))),
     CONSTRAINT engine_run_external_id_check CHECK ((length(external_id) <= 64)),
     CONSTRAINT engine_run_external_state_check CHECK ((length(external_state) <= 64)),
@@ -2415,6 +2433,9 @@ ALTER TABLE public.engine_run OWNER TO falaj_owner;
 
 -- Name: TABLE engine_run; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON TABLE public.engine_run IS 'Machines that were asked of an engine, each time for one job';
+
+-- Name: COLUMN engine_run.is_left; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.engine_run.is_left IS 'It ended here, and what it left at its engine was not yet seen removed';
 
 -- Name: environment; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.environment (
@@ -4929,6 +4950,9 @@ CREATE UNIQUE INDEX engine_run_job ON public.engine_run USING btree (for_tenant,
 -- Name: engine_run_last; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX engine_run_last ON public.engine_run USING btree (for_tenant, for_job, ended_at) WHERE (state = 'ENDED'::text);
 
+-- Name: engine_run_left; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX engine_run_left ON public.engine_run USING btree (engine_id, ended_at) WHERE is_left;
+
 -- Name: engine_run_open; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX engine_run_open ON public.engine_run USING btree (engine_id, run_id) WHERE (state <> 'ENDED'::text);
 
@@ -4996,7 +5020,7 @@ CREATE INDEX job_ready ON public.job USING btree (tenant_id, shape, priority DES
 CREATE INDEX job_session_node ON public.job_session USING btree (node_id) WHERE (NOT joined);
 
 -- Name: job_shared; Type: INDEX; Schema: public; Owner: falaj_owner
-CREATE INDEX job_shared ON public.job USING btree (((spec ->> 'environment'::text)), zone) WHERE ((kind = 'run'::text) AND ((spec ->> 'environment'::text) ~~ 'shared/%'::text));
+CREATE INDEX job_shared ON public.job USING btree (((spec ->> 'environment'::text)), zone) WHERE ((spec ->> 'environment'::text) ~~ 'shared/%'::text);
 
 -- Name: job_suspends; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX job_suspends ON public.job USING btree (tenant_id, job_id) WHERE (suspend_requested AND (ended IS NULL));
@@ -6153,6 +6177,9 @@ CREATE TRIGGER node_changed BEFORE UPDATE ON public.node FOR EACH ROW WHEN (((((
 
 -- Name: node node_removed; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER node_removed AFTER DELETE OR TRUNCATE ON public.node FOR EACH STATEMENT EXECUTE FUNCTION public.residency_changed();
+
+-- Name: node node_spent; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER node_spent BEFORE UPDATE OF reason ON public.node FOR EACH ROW WHEN (((SESSION_USER = 'falaj_scheduler'::name) AND ((new.is_drained AND (new.reason = 'lent for one lease'::text)) OR ((new.state = 'LOST'::text) AND (NOT new.is_drained) AND (new.reason = ''::text))))) EXECUTE FUNCTION public.node_spent();
 
 -- Name: api_token person_origin; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER person_origin AFTER INSERT ON public.api_token FOR EACH ROW EXECUTE FUNCTION public.person_origin_note();
@@ -7938,6 +7965,11 @@ GRANT ALL ON FUNCTION public.deployment_roll(t uuid, id uuid, drain_ms bigint) T
 REVOKE ALL ON FUNCTION public.deployments_due(drain_ms bigint, limit_to bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.deployments_due(drain_ms bigint, limit_to bigint) TO falaj_app;
 
+-- Name: FUNCTION engine_shapes(); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.engine_shapes() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.engine_shapes() TO falaj_app;
+GRANT ALL ON FUNCTION public.engine_shapes() TO falaj_scheduler;
+
 -- Name: FUNCTION environment_objects(t uuid, environment uuid); Type: ACL; Schema: public; Owner: falaj_owner
 GRANT ALL ON FUNCTION public.environment_objects(t uuid, environment uuid) TO falaj_app;
 
@@ -8700,7 +8732,15 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.job_page TO falaj_scheduler;
 GRANT SELECT,DELETE ON TABLE public.job_session TO falaj_system;
 GRANT SELECT,INSERT,DELETE ON TABLE public.job_session TO falaj_app;
 GRANT SELECT ON TABLE public.job_session TO falaj_worker_api;
-GRANT SELECT ON TABLE public.job_session TO falaj_scheduler;
+
+-- Name: COLUMN job_session.tenant_id; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT(tenant_id) ON TABLE public.job_session TO falaj_scheduler;
+
+-- Name: COLUMN job_session.attempt_id; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT(attempt_id) ON TABLE public.job_session TO falaj_scheduler;
+
+-- Name: COLUMN job_session.kind; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT(kind) ON TABLE public.job_session TO falaj_scheduler;
 
 -- Name: COLUMN job_session.heard_at; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT UPDATE(heard_at) ON TABLE public.job_session TO falaj_app;

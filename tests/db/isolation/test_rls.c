@@ -26,6 +26,7 @@ static const struct { const char *table, *reason; } open_tables[] = {
     { "reservation_machine", "as reservation" },
     { "engine", "outside schedulers: platform data, as join_token" },
     { "engine_run", "as engine; whose job it is for is an id" },
+    { "shared_environment", "images that staff publish to all tenants; made in the owner's scope, changed in the platform's" },
     { "join_token", "rights to enrol machines: platform data, behind a wall of their own, see tenants_do_not_see_the_platforms_tables" },
     { "node_cert", "certificates of machines: as join_token" },
     { "auth_key", "the sign-in secret of a zone, wrapped: of the platform" },
@@ -142,6 +143,8 @@ static void fill(struct uuid t)
             "'%s');"
         "INSERT INTO environment_policy (tenant_id, require_signed, changed_by) VALUES ('%s', true, '%s')", id, id, id, id,
         hex(u), id, id, hex(u), id, hex(u));
+    sql("INSERT INTO environment_signature (tenant_id, digest, signature, key_id, signed_by) VALUES ('%s', "
+        "'sha256:' || repeat('a', 64), decode(repeat('ab', 64), 'hex'), '%s', '%s')", id, id, hex(u));
     sql("INSERT INTO job_session (tenant_id, session_id, job_id, attempt_id, node_id, user_id, kind, ask) "
         "VALUES ('%s', '%s', '%s', '%s', '%s', '%s', 'shell', '{}');"
         "INSERT INTO inside_policy (tenant_id, changed_by) VALUES ('%s', '%s')", id, id, id, id, id, hex(u), id, hex(u));
