@@ -75,3 +75,20 @@ enum errc page_position_id(struct str page_token, struct uuid *ret, struct err *
         return FAIL_AT(e, PAGE_TOKEN, "/page_token", "page_token is not a token that this list returned; start again without it");
     return ERR_OK;
 }
+
+void page_cut_by_number(struct page_out *p, struct arena *a, int64_t page_size, size_t item_size, size_t offset)
+{
+    if (p->items.n <= (size_t)page_size)
+        return;
+    p->items.n = (size_t)page_size;
+    const int64_t *number = (const void *)((char *)p->items.items + (p->items.n - 1) * item_size + offset);
+    p->next = str_fmt(a, "%ld", (long)*number);
+}
+
+enum errc page_position_number(struct str page_token, int64_t *ret, struct err *e)
+{
+    *ret = 0;
+    if (page_token.ptr && !str_to_i64(page_token, 1, INT64_MAX, ret))
+        return FAIL_AT(e, PAGE_TOKEN, "/page_token", "page_token is not a token that this list returned; start again without it");
+    return ERR_OK;
+}

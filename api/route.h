@@ -118,19 +118,25 @@ struct page_out {
 void page_cut_by_id(struct page_out *p, struct arena *a, int64_t page_size, size_t item_size, size_t id_offset);
 /* The position of page_cut_by_id as an id; nil when from the start. */
 enum errc page_position_id(struct str page_token, struct uuid *ret, struct err *e) MUST_CHECK;
+/* The same where an item's place is a number above 0; 0 when from the start. */
+void page_cut_by_number(struct page_out *p, struct arena *a, int64_t page_size, size_t item_size, size_t offset);
+enum errc page_position_number(struct str page_token, int64_t *ret, struct err *e) MUST_CHECK;
 /* A list by pages, where the items are of struct T and their member id is their place:
  *     return PAGE_BY_ID(w, page, out, job, job_id, job_list(w, &page->filter, after, limit, rows, e), e);
  * `list` reads `limit` rows behind `after` into `rows`; these three names are the macro's. The row past the page is cut. */
-#define PAGE_BY_ID(w, page, out, T, id, list, e)                                                                        \
+#define PAGE_BY_ID(w, page, out, T, member, list, e) PAGE_BY(struct uuid, id, w, page, out, T, member, list, e)
+/* PAGE_BY_NUMBER: the same where it is a number. */
+#define PAGE_BY_NUMBER(w, page, out, T, member, list, e) PAGE_BY(int64_t, number, w, page, out, T, member, list, e)
+#define PAGE_BY(place, by, w, page, out, T, member, list, e)                                                            \
     __extension__({                                                                                                     \
         struct slice *rows = &((struct page_out *)(out))->items;                                                        \
         const int64_t limit = (page)->page_size + 1;                                                                    \
-        struct uuid after;                                                                                              \
-        enum errc page_rc_ = page_position_id((page)->page_token, &after, e);                                           \
+        place after;                                                                                                    \
+        enum errc page_rc_ = page_position_##by((page)->page_token, &after, e);                                         \
         if (page_rc_ == ERR_OK)                                                                                         \
             page_rc_ = (list);                                                                                          \
         if (page_rc_ == ERR_OK)                                                                                         \
-            page_cut_by_id(out, (w)->arena, (page)->page_size, sizeof(struct T), offsetof(struct T, id));               \
+            page_cut_by_##by(out, (w)->arena, (page)->page_size, sizeof(struct T), offsetof(struct T, member));         \
         page_rc_;                                                                                                       \
     })
 

@@ -31,9 +31,8 @@ enum errc content_list_versions(struct work *w, const struct content *t, const v
 {
     const struct content_versions *page = in;
     struct page_out *ret = out;
-    int64_t before = 0;
-    if (page->page_token.ptr && !str_to_i64(page->page_token, 1, INT64_MAX, &before))
-        return FAIL_AT(e, PAGE_TOKEN, "/page_token", "page_token is not a token that this list returned; start again without it");
+    int64_t before;
+    TRY(page_position_number(page->page_token, &before, e));
     TRY(versioned_version_list(w, t->kind, page->id, before, page->page_size + 1, &ret->items, e));
     if ((int64_t)ret->items.n > page->page_size) {
         ret->items.n = (size_t)page->page_size;

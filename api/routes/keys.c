@@ -71,16 +71,7 @@ static enum errc read_zone(struct work *w, const void *in, void *out, struct err
 static enum errc versions(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct key_zone_page *page = in;
-    struct page_out *ret = out;
-    int64_t before = 0;
-    if (page->page_token.ptr && !str_to_i64(page->page_token, 1, UINT32_MAX, &before))
-        return FAIL(e, PAGE_TOKEN, "page_token is not a token that this list returned; start again without it");
-    TRY(key_versions(w, page->zone, before, page->page_size + 1, &ret->items, e));
-    if (ret->items.n > (size_t)page->page_size) {
-        ret->items.n--;
-        ret->next = str_fmt(w->arena, "%ld", (long)((struct key_version *)ret->items.items)[ret->items.n - 1].key_version);
-    }
-    return ERR_OK;
+    return PAGE_BY_NUMBER(w, page, out, key_version, key_version, key_versions(w, page->zone, after, limit, rows, e), e);
 }
 
 static enum errc read_version(struct work *w, const void *in, void *out, struct err *e)

@@ -80,16 +80,8 @@ static enum errc delete(struct work *w, const void *in, void *out, struct err *e
 static enum errc versions(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct secret_parts *page = in;
-    struct page_out *ret = out;
-    int64_t before = 0;
-    if (page->page_token.ptr && !str_to_i64(page->page_token, 1, INT64_MAX, &before))
-        return FAIL_AT(e, PAGE_TOKEN, "/page_token", "page_token is not a token that this list returned; start again without it");
-    TRY(secret_version_list(w, page->secret_id, before, page->page_size + 1, &ret->items, e));
-    if ((int64_t)ret->items.n > page->page_size) {
-        ret->items.n = (size_t)page->page_size;
-        ret->next = str_fmt(w->arena, "%ld", (long)((struct secret_version *)ret->items.items)[ret->items.n - 1].value_version);
-    }
-    return ERR_OK;
+    return PAGE_BY_NUMBER(w, page, out, secret_version, value_version,
+                          secret_version_list(w, page->secret_id, after, limit, rows, e), e);
 }
 
 static enum errc uses(struct work *w, const void *in, void *out, struct err *e)

@@ -79,16 +79,8 @@ static enum errc list(struct work *w, const void *in, void *out, struct err *e)
 static enum errc packages(struct work *w, const void *in, void *out, struct err *e)
 {
     const struct shared_list_in *page = in;
-    struct page_out *ret = out;
-    int64_t after = 0;
-    if (page->page_token.ptr && !str_to_i64(page->page_token, 1, INT64_MAX, &after))
-        return FAIL_AT(e, PAGE_TOKEN, "/page_token", "page_token is not a token that this list returned; start again without it");
-    TRY(shared_environment_packages(w, page->shared_id, page->q, after, page->page_size + 1, &ret->items, e));
-    if ((int64_t)ret->items.n > page->page_size) {
-        ret->items.n = (size_t)page->page_size;
-        ret->next = str_fmt(w->arena, "%ld", (long)((struct environment_package *)ret->items.items)[ret->items.n - 1].number);
-    }
-    return ERR_OK;
+    return PAGE_BY_NUMBER(w, page, out, environment_package, number,
+                          shared_environment_packages(w, page->shared_id, page->q, after, limit, rows, e), e);
 }
 
 static enum errc withdraw(struct work *w, const void *in_, void *out, struct err *e)

@@ -144,9 +144,29 @@ static void a_position_is_an_id(void **state)
     assert_true(uuid_eq(id, items[1]));
 }
 
+static void a_position_is_a_number(void **state)
+{
+    (void)state;
+    struct { char other; int64_t number; } items[3] = { { 'a', 7 }, { 'b', INT64_MAX }, { 'c', 1 } };
+    struct page_out page = { .items = { items, 3 } };
+    int64_t at = -1;
+    assert_int_equal(page_position_number(STR_NULL, &at, &e), ERR_OK);
+    assert_int_equal(at, 0);
+    assert_int_equal(page_position_number(STR("0"), &at, &e), ERR_PAGE_TOKEN);
+    assert_int_equal(page_position_number(STR("7x"), &at, &e), ERR_PAGE_TOKEN);
+    page_cut_by_number(&page, arena, 3, sizeof *items, 8);
+    assert_int_equal(page.items.n, 3);
+    assert_null(page.next.ptr);
+    page_cut_by_number(&page, arena, 2, sizeof *items, 8);
+    assert_int_equal(page.items.n, 2);
+    assert_int_equal(page_position_number(page.next, &at, &e), ERR_OK);
+    assert_true(at == INT64_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(it_opens_where_it_was_made), cmocka_unit_test(and_nowhere_else),
-                                        cmocka_unit_test(no_character_of_it_can_be_changed), cmocka_unit_test(a_position_is_an_id) };
+                                        cmocka_unit_test(no_character_of_it_can_be_changed), cmocka_unit_test(a_position_is_an_id),
+                                        cmocka_unit_test(a_position_is_a_number) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
