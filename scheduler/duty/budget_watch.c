@@ -23,6 +23,10 @@ struct mover { struct uuid tenant_id, job_id; int64_t version; };
 SCHEMA_OF(mover, "A job to hold or to let go", FIELD(mover, tenant_id, 0, .doc = "Tenant"), FIELD(mover, job_id, 0, .doc = "Job"),
     FIELD(mover, version, 0, .doc = "Its version"));
 
+/* Two that both believe to lead count one after the other: a pass begins with the fence's lock, so that what it sees has all that
+ * the other counted. Without it the later would add to the other's sum what it saw before that was there, and move the fence twice. */
+static const struct stmt watch_turn = { .name = "budget_turn", .params = "", .card = CARD_NONE, .sql =
+    "SELECT FROM usage_fence FOR UPDATE" };
 /* In the same statement, so for the same snapshot, the fence moves below which everything is summed up and nobody reads any more.
  * That takes three passes: one sees how far the sequence has given out; the next, whose snapshot is younger, sees which
  * transactions may have something up to there (below xmax: who begins later takes a later place, for a row's transaction has its
@@ -77,7 +81,7 @@ static const struct stmt watch_to_release = { .name = "budget_to_release", .para
     "   AND NOT EXISTS (SELECT FROM budget b WHERE b.tenant_id = j.tenant_id AND b.state = 'STOPPED'\n"
     "                    AND (b.project_id IS NULL OR b.project_id = j.project_id))\n"
     " ORDER BY j.tenant_id, j.job_id LIMIT $1 FOR NO KEY UPDATE OF j SKIP LOCKED" };
-const struct stmt *const budget_watch_stmts[] = { &watch_count, &watch_judge, &watch_mark, &watch_to_hold, &watch_to_release, NULL };
+const struct stmt *const budget_watch_stmts[] = { &watch_turn, &watch_count, &watch_judge, &watch_mark, &watch_to_hold, &watch_to_release, NULL };
 
 static struct audit_event event_of(struct work *w, enum audit_code code, struct uuid tenant, const char *prefix, struct uuid id)
 {
@@ -139,6 +143,7 @@ static enum errc move(struct work *w, const struct stmt *which, bool is_hold, in
 enum errc budget_watch_pass(struct work *w, int64_t limit, struct budget_watch_result *ret, struct err *e)
 {
     *ret = (struct budget_watch_result){ 0 };
+    db_queue(w->tx, &watch_turn, NO_ARGS, false);
     db_queue(w->tx, &watch_count, NO_ARGS, false);
     TRY(tell(w, ret, e));
     TRY(move(w, &watch_to_hold, true, limit, &ret->held, e));

@@ -344,6 +344,43 @@ static void a_pass_reads_what_is_new(void **state)
                      " DELETE FROM budget WHERE name = 'w'; UPDATE budget SET counted_epoch = 0");
 }
 
+/* A pass of a leader that does not know yet that another leads: it begins before the other's ends, and commits after it. */
+static void *look_beside(void *arg)
+{
+    *(struct budget_watch_result *)arg = look();
+    return NULL;
+}
+
+/* Each round's charges are new to both: whoever counted what the other has counted, or moved the fence by what it saw before,
+ * would be off by that, and each warning is told by one of them. */
+static void two_leaders_count_a_charge_once(void **state)
+{
+    (void)state;
+    static const char difference[] = "SELECT sum(abs(round(n.settled - (SELECT sum(money_micro) FROM usage_debit l"
+                                     " WHERE l.tenant_id = n.tenant_id)))) FROM budget_now(NULL) n";
+    fixture_exec(&f, "UPDATE budget SET warned = 0, warn_percent = ARRAY[1]");
+    for (int i = 0; i < 5; i++) {
+        struct budget_watch_result r, beside;
+        pthread_t other;
+        submit(&f, f.tenant_a, 2, 1, 3, NULL);
+        work_off(2);
+        struct work w = { .app = &f.scheduler, .arena = arena_new(64 << 20), .now_us = clock_wall_us(&clock_system) };
+        OK(db_begin(f.scheduler.pool, SCOPE_SYSTEM, 0, w.arena, &w.tx, e));
+        OK(budget_watch_pass(&w, 100, &r, e));
+        assert_int_equal(pthread_create(&other, NULL, look_beside, &beside), 0);
+        WAIT_WHILE(fixture_count(&f, "SELECT count(*) FROM pg_locks WHERE NOT granted") == 0);
+        OK(db_commit(w.tx, e));
+        arena_free(w.arena);
+        pthread_join(other, NULL);
+        assert_int_equal(fixture_count(&f, difference), 0);
+        assert_int_equal(r.told + beside.told, i == 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        look();
+        assert_int_equal(fixture_count(&f, difference), 0);
+    }
+}
+
 /* What a dump brings into a new cluster has numbers of transactions from far ahead; what ends there begins from low. */
 static void a_restore_counts_each_entry_once(void **state)
 {
@@ -439,7 +476,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_is_refused), cmocka_unit_test(a_budget_tells_stops_holds_and_lets_go),
         cmocka_unit_test(a_spent_project_stops_itself_alone),
         cmocka_unit_test(counting_twice_changes_nothing), cmocka_unit_test(a_pass_reads_what_is_new),
-        cmocka_unit_test(a_restore_counts_each_entry_once),
+        cmocka_unit_test(two_leaders_count_a_charge_once), cmocka_unit_test(a_restore_counts_each_entry_once),
         cmocka_unit_test(rules_bind_and_borrow), cmocka_unit_test(what_was_measured_is_charged),
         cmocka_unit_test(jobs_of_nobody_who_is_stopped_are_not_read),
     };
