@@ -34,6 +34,7 @@ struct command { int fd; pid_t pid; bool is_told; };          /* is_told: its ca
 static struct command commands[RANK_COMMANDS_MAX];
 static size_t ncommands;
 static volatile sig_atomic_t is_ending;
+static const int heard[] = { SIGTERM, SIGINT, SIGCHLD };
 
 static bool all(int fd, void *p, size_t n, bool is_write)
 {
@@ -54,6 +55,17 @@ static void note(int signal_number)
         is_ending = 1;
 }
 
+/* Of a command before it is one: a signal that came since the fork is held, and is to end it, as it would the command;
+ * note() would take it, and the command would never hear of it. So the handlers go first and the mask last. */
+static void hear_as_new(void)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    for (size_t i = 0; i < sizeof heard / sizeof *heard; i++)
+        signal(heard[i], SIG_DFL);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
 static void begin(int fd)
 {
     static char text[RANK_COMMAND_MAX];
@@ -68,9 +80,7 @@ static void begin(int fd)
     text[ntohl(n)] = '\0';
     const pid_t pid = fork();
     if (pid == 0) {
-        sigset_t none;
-        sigemptyset(&none);
-        sigprocmask(SIG_SETMASK, &none, NULL);
+        hear_as_new();
         setpgid(0, 0);
         execl("/bin/sh", "sh", "-c", text, (char *)NULL);
         fprintf(stderr, "falaj-rank: /bin/sh: %s\n", strerror(errno));
@@ -137,13 +147,12 @@ static void turn(int listener, const sigset_t *none)
 /* Signals are heard in turn() alone, so that none is missed before it. */
 static void hold_signals(void)
 {
-    static const int numbers[] = { SIGTERM, SIGINT, SIGCHLD };
     const struct sigaction sa = { .sa_handler = note };
     sigset_t held;
     sigemptyset(&held);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        sigaddset(&held, numbers[i]);
-        sigaction(numbers[i], &sa, NULL);
+    for (size_t i = 0; i < sizeof heard / sizeof *heard; i++) {
+        sigaddset(&held, heard[i]);
+        sigaction(heard[i], &sa, NULL);
     }
     sigprocmask(SIG_BLOCK, &held, NULL);
 }

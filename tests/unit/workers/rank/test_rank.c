@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <pthread.h>
 
 int rank_main(int argc, char **argv);
 #define main rank_main
@@ -61,11 +62,38 @@ static void who_is_gone_is_told_of_once(void **state)
     close(told[0]);
 }
 
+/* The child of a fork, before it is a command, is told to end: the signal is held, as it is at any moment from the fork on. */
+static int early_signal;
+static void tell_the_child(void)
+{
+    if (early_signal)
+        raise(early_signal);
+}
+
+static void who_is_told_before_it_is_a_command_ends(void **state)
+{
+    (void)state;
+    static const int signals[] = { SIGTERM, SIGINT };
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        uint32_t code = 0;
+        early_signal = signals[i];
+        int fd = call_with("exit 7");
+        early_signal = 0;
+        while (ncommands)
+            turn(-1, &nothing);
+        assert_true(all(fd, &code, sizeof code, false));
+        assert_int_equal(ntohl(code), SIGNALLED + signals[i]);
+        close(fd);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(a_caller_is_told_how_it_ended),
-                                        cmocka_unit_test(who_is_gone_is_told_of_once) };
+                                        cmocka_unit_test(who_is_gone_is_told_of_once),
+                                        cmocka_unit_test(who_is_told_before_it_is_a_command_ends) };
     sigemptyset(&nothing);
+    pthread_atfork(NULL, NULL, tell_the_child);
     hold_signals();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
