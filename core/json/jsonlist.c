@@ -60,5 +60,21 @@ enum errc jlist_next(struct jlist *l, struct arena *a, const struct jval **ret, 
     at = behind_space(l->text, is_first ? at : at + 1);
     const size_t n = rawjson_value(l->text, at) - at;
     l->at = at + n;
-    return parse(l, a, str_n(l->text.ptr + at, n), ret, e);
+    l->item = str_n(l->text.ptr + at, n);
+    return parse(l, a, l->item, ret, e);
+}
+
+enum errc jlist_narrow(const struct jlist *l, struct arena *a, const char *const *names, size_t bytes_most,
+                       const struct jval **ret, struct err *e)
+{
+    struct str text = STR("{");
+    for (const char *const *name = names; *name; name++) {
+        struct str value;
+        const bool is_there = rawjson_member(l->item, str_c(*name), &value);
+        if (!is_there && name == names)
+            return FAIL(e, NOT_FOUND, "a part of the list has no %s", *name);
+        if (is_there && value.len <= bytes_most)
+            text = str_fmt(a, "%.*s%s\"%s\":%.*s", STR_ARG(text), text.len > 1 ? "," : "", *name, STR_ARG(value));
+    }
+    return jval_parse(a, str_fmt(a, "%.*s}", STR_ARG(text)), 0, ret, e);
 }

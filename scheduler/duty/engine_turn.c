@@ -100,7 +100,15 @@ static bool needs_whole(const struct turn *t)
 static enum errc see_all(struct turn *t, struct err *e)
 {
     struct slice rows;
-    TRY(t->door->list(&t->call, &rows, e));
+    size_t large = 0;
+    t->call.ret_large = &large;
+    const enum errc rc = t->door->list(&t->call, &rows, e);
+    t->call.ret_large = NULL;
+    TRY(rc);
+    if (large && large != t->memory->large)
+        log_event(LOG_WARN, "engine.large_objects", "engine", LOG_STR(t->g->name), "count", LOG_I((int64_t)large), "most_bytes",
+                  LOG_I(ENGINE_ONE_MAX), NULL);
+    t->memory->large = large;
     t->seen = rows.items;
     t->nseen = rows.n;
     t->is_whole = true;

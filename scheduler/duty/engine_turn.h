@@ -13,6 +13,7 @@ enum { ENGINE_REST_US = 1000000, ENGINE_PING_US = 10000000, ENGINE_STRAYS_US = 3
 struct engine_memory {
     int64_t ping_us, strays_us;             /* when it is asked next though nothing waits */
     struct uuid after;                      /* engine_demand_serve's */
+    size_t large;                           /* objects that the last list had and that were too large: told when it changes */
 };
 
 /* is_unwanted: ends calls when the program does. arena: reset by the caller. */

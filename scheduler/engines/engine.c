@@ -84,12 +84,38 @@ enum errc engine_list_open(struct arena *a, struct str body, const char *who, co
     return ERR_OK;
 }
 
+static enum errc of_list(enum errc rc, const char *who, const struct err *why, struct err *e)
+{
+    return rc == ERR_OK ? ERR_OK : FAIL(e, UPSTREAM, "%s answered without a list that can be read: %s", who, why->msg);
+}
+
 enum errc engine_list_next(struct jlist *l, struct arena *own, const char *who, const struct jval **ret, struct err *e)
 {
     struct err why = { 0 };
     arena_reset(own);
-    return jlist_next(l, own, ret, &why) == ERR_OK ? ERR_OK
-           : FAIL(e, UPSTREAM, "%s answered without a list that can be read: %s", who, why.msg);
+    const enum errc rc = jlist_next(l, own, ret, &why);
+    return of_list(rc, who, &why, e);
+}
+
+enum errc engine_list_next_of(struct jlist *l, struct arena *own, const char *who, const char *name, const struct jval **ret,
+                              bool *is_large, struct err *e)
+{
+    struct err why = { 0 };
+    const char *const names[] = { name, NULL };
+    arena_reset(own);
+    enum errc rc = jlist_next(l, own, ret, &why);
+    *is_large = rc == ERR_TOO_LARGE;
+    if (*is_large && jlist_narrow(l, own, names, ENGINE_MEMBER_MAX, ret, NULL) == ERR_OK)
+        rc = ERR_OK;
+    return of_list(rc, who, &why, e);
+}
+
+enum errc engine_list_narrow(const struct jlist *l, struct arena *own, const char *who, const char *const *names,
+                             const struct jval **ret, struct err *e)
+{
+    struct err why = { 0 };
+    const enum errc rc = jlist_narrow(l, own, names, ENGINE_MEMBER_MAX, ret, &why);
+    return of_list(rc, who, &why, e);
 }
 
 void engine_seen_room(struct arena *a, struct engine_seen **rows, size_t n)

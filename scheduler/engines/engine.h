@@ -78,6 +78,7 @@ struct engine_call {
     const struct engine_ask *probe;         /* for health: a submission, where it can be asked whether it would take one */
     bool (*is_unwanted)(void *ctx);         /* true: the call is given up */
     void *ctx;
+    size_t *ret_large;                      /* of list: how many objects were too large to be read whole; NULL: not asked */
 };
 
 struct engine_door {
@@ -116,12 +117,21 @@ const char *engine_differs(const struct engine_ask *ask, const struct engine_see
 struct str engine_word(struct arena *a, struct str text);
 /* An answer of an engine, an object; who: whose it is, for the error. UPSTREAM: it is none, or too large. */
 enum errc engine_parse(struct arena *a, struct str body, const char *who, const struct jval **ret, struct err *e) MUST_CHECK;
+/* Of an object that is larger than ENGINE_ONE_MAX no member longer than this is read, whoever made it. */
+enum { ENGINE_MEMBER_MAX = 1024 };
 /* A list of one, an item at a time, each in the arena that is given with it, which is reset first: what is kept must be copied.
  * ret_rest: in a, all but the items of the member `name`. UPSTREAM as above. */
 enum errc engine_list_open(struct arena *a, struct str body, const char *who, const char *name, struct jlist *ret,
                            const struct jval **ret_rest, struct err *e) MUST_CHECK;
 enum errc engine_list_next(struct jlist *l, struct arena *own, const char *who, const struct jval **ret,
                            struct err *e) MUST_CHECK;
+/* The same where others' objects stand in the list, too, of any size: of one that is too large *ret has `name` alone, or not even
+ * that where it is longer than a name of ours, and *is_large is set. What else is wanted of it, when it is ours,
+ * engine_list_narrow reads; the first of names must be in it. */
+enum errc engine_list_next_of(struct jlist *l, struct arena *own, const char *who, const char *name, const struct jval **ret,
+                              bool *is_large, struct err *e) MUST_CHECK;
+enum errc engine_list_narrow(const struct jlist *l, struct arena *own, const char *who, const char *const *names,
+                             const struct jval **ret, struct err *e) MUST_CHECK;
 /* Room for one more behind n: the array is made anew where n is a power of two. */
 void engine_seen_room(struct arena *a, struct engine_seen **rows, size_t n);
 /* The same of a sentence, with `:=`, at most ENGINE_SAYS_MAX. */

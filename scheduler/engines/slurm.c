@@ -57,8 +57,9 @@ static enum errc look(const struct engine_call *c, struct str id, struct engine_
 {
     struct http_result r;
     struct slice rows;
+    size_t large;
     TRY(call(c, "GET", path_of(c, id), STR_NULL, ENGINE_ONE_MAX, &r, e));
-    TRY(slurm_read_jobs(c->arena, r.status, r.body, &rows, e));
+    TRY(slurm_read_jobs(c->arena, r.status, r.body, &rows, &large, e));
     *ret_found = rows.n > 0;
     if (rows.n)
         *ret = *(const struct engine_seen *)rows.items;
@@ -68,8 +69,9 @@ static enum errc look(const struct engine_call *c, struct str id, struct engine_
 static enum errc list(const struct engine_call *c, struct slice *ret, struct err *e)
 {
     struct http_result r;
+    size_t large;
     TRY(call(c, "GET", STR(SLURM_PATH "/jobs"), STR_NULL, ENGINE_LIST_MAX, &r, e));
-    return slurm_read_jobs(c->arena, r.status, r.body, ret, e);
+    return slurm_read_jobs(c->arena, r.status, r.body, ret, c->ret_large ? c->ret_large : &large, e);
 }
 
 static enum errc cancel(const struct engine_call *c, struct str id, struct err *e)

@@ -147,6 +147,10 @@ static struct str kept(struct arena *a, const struct jval *job, const char *name
     return s.ptr ? str_dup(a, s) : s;
 }
 
+/* What read_job reads, the name first. */
+static const char *const read_of[] = { "name", "job_id", "comment", "user_name", "partition", "job_state", "state_reason",
+                                       "node_count", "cpus", "memory_per_node", "time_limit", "restart_cnt", NULL };
+
 static void read_job(struct arena *a, const struct jval *job, struct engine_seen *ret)
 {
     const struct str word = engine_word(a, jval_str(jval_get(job, "job_state")));
@@ -159,14 +163,17 @@ static void read_job(struct arena *a, const struct jval *job, struct engine_seen
         .minutes = count_of(job, "time_limit"), .is_again = count_of(job, "restart_cnt") > 0 };
 }
 
-enum errc slurm_read_jobs(struct arena *a, int status, struct str body, struct slice *ret, struct err *e)
+/* Anybody's job stands in the list, as large as its owner likes: it is no reason not to look at ours. */
+enum errc slurm_read_jobs(struct arena *a, int status, struct str body, struct slice *ret, size_t *ret_large, struct err *e)
 {
     CLEANUP(arena_freep) struct arena *own = arena_new(ENGINE_OWN_MAX);
     const struct jval *doc = NULL, *job = NULL;
     struct jlist jobs;
     int64_t number, tries;
     struct uuid run;
+    bool is_large;
     *ret = (struct slice){ 0 };
+    *ret_large = 0;
     TRY(check_taken(status, e));
     TRY(engine_list_open(a, body, WHO, "jobs", &jobs, &doc, e));
     const enum errc rc = first_error(a, doc, &number, e);
@@ -178,14 +185,17 @@ enum errc slurm_read_jobs(struct arena *a, int status, struct str body, struct s
         return FAIL(e, UPSTREAM, WHO "'s list of jobs is missing");
     struct engine_seen *seen = NULL;
     for (size_t n = 0;; n++) {
-        TRY(engine_list_next(&jobs, own, WHO, &job, e));
+        TRY(engine_list_next_of(&jobs, own, WHO, read_of[0], &job, &is_large, e));
         if (!job)
             break;
         if (n >= JOBS_MAX || ret->n >= ENGINE_SEEN_MAX)
             return FAIL(e, UPSTREAM, WHO "'s list has more than %d jobs, or %d of ours", JOBS_MAX, ENGINE_SEEN_MAX);
-        const struct str name = jval_str(jval_get(job, "name"));
+        *ret_large += is_large;
+        const struct str name = jval_str(jval_get(job, read_of[0]));
         if (name.len >= ENGINE_NAME_TEXT || !engine_name_read(name, &run, &tries))
             continue;
+        if (is_large)
+            TRY(engine_list_narrow(&jobs, own, WHO, read_of, &job, e));
         engine_seen_room(a, &seen, ret->n);
         read_job(a, job, &seen[ret->n++]);
     }

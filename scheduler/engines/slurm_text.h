@@ -14,8 +14,10 @@ enum { SLURM_ERROR_UNKNOWN_JOB = 2017, SLURM_ERROR_HAS_ENDED = 2021 };
 void slurm_submit_body(const struct engine_ask *ask, struct buf *out);
 /* INVALID: it refused, with its own words; UPSTREAM: no answer of slurmrestd's, or it cannot say now (no controller). */
 enum errc slurm_read_submit(struct arena *a, int status, struct str body, struct str *ret_id, struct err *e) MUST_CHECK;
-/* struct engine_seen of the jobs whose names are ours. A job that is not known is no error: none. */
-enum errc slurm_read_jobs(struct arena *a, int status, struct str body, struct slice *ret, struct err *e) MUST_CHECK;
+/* struct engine_seen of the jobs whose names are ours. A job that is not known is no error: none. ret_large: how many jobs, ours
+ * or others', were larger than an answer about one: of ours such a one has what is short of it, others' are passed over. */
+enum errc slurm_read_jobs(struct arena *a, int status, struct str body, struct slice *ret, size_t *ret_large,
+                          struct err *e) MUST_CHECK;
 /* Of ping and cancel: whether it went well. */
 enum errc slurm_read_plain(struct arena *a, int status, struct str body, struct err *e) MUST_CHECK;
 enum errc slurm_read_ping(struct arena *a, int status, struct str body, struct err *e) MUST_CHECK;

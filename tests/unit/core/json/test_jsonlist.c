@@ -56,10 +56,34 @@ static void an_item_has_its_bounds_and_the_list_none(void **state)
     assert_int_equal(sum_of(STR("{\"items\":[\"1234567890\"]}"), 12, 100), 1000);
 }
 
+static void of_a_large_item_a_few_members_are_read(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "name", "id", "long", "away", NULL }, *const none[] = { "away", NULL };
+    static const char *const bad[] = { "name", "bad", NULL };
+    struct arena *a = arena_new(1 << 20);
+    const struct jval *rest = NULL, *item = NULL;
+    struct jlist l;
+    const struct str text = STR("{\"items\":[{\"x\":{\"name\":1},"
+                                "\"name\":\"n\\\"}\",\"id\":7,\"bad\":[1,,2],\"long\":\"0123456789\"},8]}");
+    assert_int_equal(jlist_open(a, text, "items", 40, 100, &l, &rest, &e), ERR_OK);
+    assert_int_equal(jlist_next(&l, a, &item, &e), ERR_TOO_LARGE);
+    assert_int_equal(jlist_narrow(&l, a, names, 10, &item, &e), ERR_OK);
+    assert_int_equal(jval_len(item), 2);
+    assert_true(str_eq_c(jval_str(jval_get(item, "name")), "n\"}") && jval_i64(jval_get(item, "id"), 0) == 7);
+    assert_int_equal(jlist_narrow(&l, a, none, 10, &item, &e), ERR_NOT_FOUND);
+    assert_int_equal(jlist_narrow(&l, a, bad, 10, &item, &e), ERR_MALFORMED);
+    assert_int_equal(jlist_next(&l, a, &item, &e), ERR_OK);             /* the list goes on behind it */
+    assert_int_equal(jval_i64(item, 0), 8);
+    assert_int_equal(jlist_narrow(&l, a, names, 10, &item, &e), ERR_NOT_FOUND);     /* no object */
+    arena_free(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(items_are_those_of_the_whole), cmocka_unit_test(an_item_has_its_bounds_and_the_list_none),
+        cmocka_unit_test(of_a_large_item_a_few_members_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include "scheduler/engines/slurm_text.h"
 
 static struct err e;
+static size_t large;
 
 #define META "{\"meta\":{\"plugin\":{\"type\":\"openapi\\/v0.0.38\"}},"
 #define NONE "\"errors\":[],"
@@ -39,7 +40,7 @@ static void jobs_are_read_and_others_passed_over(void **state)
     const struct str body = STR(META NONE "\"jobs\":[" JOB("other", "RUNNING", "None") ","
                                 JOB("falaj-" RUN "-3", "PENDING", "Resources<script>") "," JOB("falaj-short-1", "RUNNING", "None")
                                 "]}");
-    assert_int_equal(slurm_read_jobs(arena, 200, body, &rows, &e), ERR_OK);
+    assert_int_equal(slurm_read_jobs(arena, 200, body, &rows, &large, &e), ERR_OK);
     assert_int_equal(rows.n, 1);
     const struct engine_seen *s = rows.items;
     assert_true(str_eq_c(s->id, "12") && str_eq_c(s->word, "PENDING") && str_eq_c(s->reason, "Resourcesscript"));
@@ -51,7 +52,7 @@ static void jobs_are_read_and_others_passed_over(void **state)
     assert_false(s->is_again);
     const struct str again = STR(META NONE "\"jobs\":[{\"restart_cnt\":1,"
                                  JOB_ROW("falaj-" RUN "-3", "PENDING", "BeginTime") "]}");
-    assert_int_equal(slurm_read_jobs(arena, 200, again, &rows, &e), ERR_OK);
+    assert_int_equal(slurm_read_jobs(arena, 200, again, &rows, &large, &e), ERR_OK);
     assert_true(((const struct engine_seen *)rows.items)->is_again);
 }
 
@@ -62,7 +63,7 @@ static void faults_say_whether_anything_is_known(void **state)
     struct str id;
     const struct str unknown = STR(META "\"errors\":[{\"description\":\"Unable to find JobId=9\",\"error_number\":2017,"
                                    "\"error\":\"Invalid job id specified\"}],\"jobs\":[]}");
-    assert_int_equal(slurm_read_jobs(arena, 500, unknown, &rows, &e), ERR_OK);
+    assert_int_equal(slurm_read_jobs(arena, 500, unknown, &rows, &large, &e), ERR_OK);
     assert_int_equal(rows.n, 0);
     assert_int_equal(slurm_read_plain(arena, 500, unknown, &e), ERR_OK);           /* cancelled or gone: the same */
     const struct str ended = STR(META "\"errors\":[{\"error_number\":2021,\"error\":\"Job/step already completing\"}]}");
@@ -73,11 +74,11 @@ static void faults_say_whether_anything_is_known(void **state)
     const struct str down = STR(META "\"errors\":[{\"description\":\"slurmctld config is unable to load\",\"error_number\":-1,"
                                 "\"error\":\"Unspecified error\",\"source\":\"slurm_load_ctl_conf\"}]}");
     assert_int_equal(slurm_read_submit(arena, 500, down, &id, &e), ERR_UPSTREAM);
-    assert_int_equal(slurm_read_jobs(arena, 500, down, &rows, &e), ERR_UPSTREAM);   /* never: there are none */
+    assert_int_equal(slurm_read_jobs(arena, 500, down, &rows, &large, &e), ERR_UPSTREAM);   /* never: there are none */
     assert_int_equal(slurm_read_ping(arena, 500, down, &e), ERR_UPSTREAM);
-    assert_int_equal(slurm_read_jobs(arena, 401, STR("Authentication failure"), &rows, &e), ERR_UPSTREAM);
-    assert_int_equal(slurm_read_jobs(arena, 200, STR(META "\"errors\":[]}"), &rows, &e), ERR_UPSTREAM);
-    assert_int_equal(slurm_read_jobs(arena, 200, STR("[]"), &rows, &e), ERR_UPSTREAM);
+    assert_int_equal(slurm_read_jobs(arena, 401, STR("Authentication failure"), &rows, &large, &e), ERR_UPSTREAM);
+    assert_int_equal(slurm_read_jobs(arena, 200, STR(META "\"errors\":[]}"), &rows, &large, &e), ERR_UPSTREAM);
+    assert_int_equal(slurm_read_jobs(arena, 200, STR("[]"), &rows, &large, &e), ERR_UPSTREAM);
     assert_int_equal(slurm_read_submit(arena, 200, STR(META NONE "\"job_id\":0}"), &id, &e), ERR_UPSTREAM);
     assert_int_equal(slurm_read_submit(arena, 200, STR(META NONE "\"job_id\":7}"), &id, &e), ERR_OK);
     assert_true(str_eq_c(id, "7"));
@@ -97,13 +98,52 @@ static void a_job_of_small_values_is_not_read(void **state)
         buf_add_c(&b, i == ENGINE_VALUES_MAX / 2 ? "],[0" : ",0");
     const size_t n = b.len;
     buf_add_c(&b, "]]}");
-    assert_int_equal(slurm_read_jobs(arena, 200, buf_str(&b), &rows, &e), ERR_OK);
+    assert_int_equal(slurm_read_jobs(arena, 200, buf_str(&b), &rows, &large, &e), ERR_OK);
     b.len = n;
     for (size_t i = 0; i < ENGINE_VALUES_MAX; i++)
         buf_add_c(&b, ",0");
     buf_add_c(&b, "]]}");
-    assert_int_equal(slurm_read_jobs(arena, 200, buf_str(&b), &rows, &e), ERR_UPSTREAM);
+    assert_int_equal(slurm_read_jobs(arena, 200, buf_str(&b), &rows, &large, &e), ERR_UPSTREAM);
     assert_non_null(strstr(e.msg, "values"));
+}
+
+/* One user's job with a long comment, or of many values, hides nobody's: ours are read, with what is short of them. */
+static void a_huge_job_hides_no_other(void **state)
+{
+    (void)state;
+    CLEANUP(buf_releasep) struct buf b = BUF(ENGINE_LIST_MAX);
+    struct slice rows;
+    static const char *const names[] = { "other", "falaj-" RUN "-2" };
+    buf_add_c(&b, META NONE "\"jobs\":[" JOB("falaj-" RUN "-1", "RUNNING", "None"));
+    for (size_t i = 0; i < 2; i++) {
+        buf_printf(&b, ",{\"environment\":[0");
+        for (size_t k = 0; i == 0 && k < ENGINE_VALUES_MAX; k++)
+            buf_add_c(&b, ",0");
+        buf_printf(&b, "],\"name\":\"%s\",\"job_state\":\"PENDING\",\"job_id\":77,\"cpus\":4,\"comment\":\"\\\"}],", names[i]);
+        for (size_t k = 0; k < ENGINE_ONE_MAX; k++)
+            buf_add_char(&b, '{');
+        buf_add_c(&b, "\",\"partition\":\"low\"}");
+    }
+    buf_add_c(&b, "," JOB("falaj-" RUN "-3", "PENDING", "Resources"));
+    const size_t n = b.len;
+    buf_add_c(&b, "]}");
+    assert_int_equal(slurm_read_jobs(arena, 200, buf_str(&b), &rows, &large, &e), ERR_OK);
+    assert_int_equal(large, 2);
+    assert_int_equal(rows.n, 3);
+    const struct engine_seen *s = rows.items;
+    assert_true(str_eq_c(s[0].id, "12") && str_eq_c(s[1].id, "77") && str_eq_c(s[2].id, "12"));
+    assert_true(s[1].state == ENGINE_WAITS && s[1].cpus == 4 && str_eq_c(s[1].place, "low") && !s[1].comment.len);
+    assert_true(s[2].state == ENGINE_WAITS && str_eq_c(s[2].comment, "falaj ab"));
+    /* A name longer than ours is another's; whose it is where there is none, nobody knows. */
+    for (size_t i = 0; i < 2; i++) {
+        b.len = n;
+        buf_printf(&b, ",{\"%s\":\"falaj-", i ? "nome" : "name");
+        for (size_t k = 0; k < ENGINE_ONE_MAX; k++)
+            buf_add_char(&b, 'n');
+        buf_add_c(&b, "\"}]}");
+        assert_int_equal(slurm_read_jobs(arena, 200, buf_str(&b), &rows, &large, &e), i ? ERR_UPSTREAM : ERR_OK);
+        assert_int_equal(rows.n, 3);
+    }
 }
 
 static void no_cut_answer_is_taken(void **state)
@@ -112,7 +152,7 @@ static void no_cut_answer_is_taken(void **state)
     const struct str body = STR(META NONE "\"jobs\":[" JOB("falaj-" RUN "-1", "RUNNING", "None") "]}");
     struct slice rows;
     for (size_t n = 0; n < body.len; n++)
-        assert_int_equal(slurm_read_jobs(arena, 200, str_n(body.ptr, n), &rows, &e), ERR_UPSTREAM);
+        assert_int_equal(slurm_read_jobs(arena, 200, str_n(body.ptr, n), &rows, &large, &e), ERR_UPSTREAM);
 }
 
 static void a_submission_is_json_with_all_that_was_asked(void **state)
@@ -141,7 +181,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_become_states), cmocka_unit_test(jobs_are_read_and_others_passed_over),
         cmocka_unit_test(faults_say_whether_anything_is_known), cmocka_unit_test(a_job_of_small_values_is_not_read),
-        cmocka_unit_test(no_cut_answer_is_taken),
+        cmocka_unit_test(a_huge_job_hides_no_other), cmocka_unit_test(no_cut_answer_is_taken),
         cmocka_unit_test(a_submission_is_json_with_all_that_was_asked),
     };
     return cmocka_run_group_tests(tests, arena_up, arena_down);
