@@ -39,7 +39,7 @@ def previous():
     with open(os.path.join(SRC, "deploy/previous-release"), encoding="utf-8") as f:
         commit = [line.strip() for line in f if not line.startswith("#")][0]
     tree = os.path.join(SRC, "build/previous", commit[:12])
-    if not os.path.exists(f"{tree}/build/release/bin/falaj-worker"):
+    if not all(os.path.exists(f"{tree}/build/release/bin/{name}") for name in OURS):
         if subprocess.run(["git", "-C", SRC, "cat-file", "-e", commit + "^{commit}"], capture_output=True).returncode:
             raise SystemExit(f"upgrade.py: commit {commit} of deploy/previous-release is not in this clone; fetch its history"
                              " (git fetch --unshallow), or name programs with --previous BIN")
