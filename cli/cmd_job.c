@@ -25,7 +25,7 @@ static int print_logs(struct cli *c, const char *job)
             output_object(c, r.json, r.body, NULL);
         } else {
             for (size_t i = 0; i < jval_len(data); i++)
-                follow_print_log(c, jval_at(data, i));
+                follow_print_log(c->out, jval_at(data, i));
         }
         int64_t last = jval_i64(jval_get(jval_at(data, jval_len(data) - 1), "log_id"), after);
         if (last <= after || tail)
@@ -88,7 +88,7 @@ static int show_with(struct cli *c, const char *path, const char *columns, const
     const int rc = api_get(c, path, &r);
     if (rc != CLI_OK)
         return rc;
-    output_object(c, r.json, r.body, columns);
+    output_row(c, r.json, r.body, columns);
     if (is_for_people(c))
         show_list(c, jval_get(r.json, list), list_columns);
     return CLI_OK;
@@ -137,16 +137,16 @@ int cmd_job_clock(struct cli *c)
     if (rc != CLI_OK)
         return rc;
     return show_with(c, arena_printf(c->arena, "/v1/jobs/%s/clock?hours=%ld", api_escape(c->arena, job), (long)hours),
-                     "state:STATE start.at:START", "changes", "change:CHANGE from:FROM to:TO zone:ZONE pool:POOL flavor:FLAVOR");
+                     "state:STATE start.at:START reason:REASON detail:DETAIL +is_partial:PARTIAL", "changes",
+                     "change:CHANGE from:FROM to:TO zone:ZONE pool:POOL flavor:FLAVOR");
 }
 
-/* The figures of the whole step, and for people the operations as a table below them. */
 /* An object of figures, and for people its rows below it. */
 static void show_part(struct cli *c, const struct jval *part, const char *columns, const char *row_columns)
 {
     CLEANUP(buf_releasep) struct buf raw = BUF(1 << 20);
     (void)jval_encode(part, false, &raw);           /* of an answer that was read whole */
-    output_object(c, part, buf_str(&raw), columns);
+    output_row(c, part, buf_str(&raw), columns);
     if (is_for_people(c))
         show_list(c, jval_get(part, "rows"), row_columns);
 }

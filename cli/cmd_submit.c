@@ -27,7 +27,7 @@ static int whole_spec(struct cli *c, struct buf *b)
     return CLI_OK;
 }
 
-/* "afterok:JOB:JOB,after:ARRAY", as sbatch takes it, into a list of the request. */
+/* "afterok:JOB:JOB,after:ARRAY", as sbatch takes it, into a list of the request. A job is an id or a name, an array an id. */
 static int add_dependencies(struct cli *c, const char *text, struct buf *b)
 {
     struct str rest = str_c(text), group, type, id;
@@ -40,10 +40,15 @@ static int add_dependencies(struct cli *c, const char *text, struct buf *b)
             return cli_fail(c, CLI_USAGE, "afterok:JOB[:JOB],after:JOB", "the dependency %.*s names no job", STR_ARG(type));
         while (has_id) {
             has_id = str_cut(group, ':', &id, &group);
+            bool is_array = str_starts(id, "arr_");
+            const char *text_id = str_z(c->arena, id);
+            int rc = is_array ? CLI_OK : api_resolve(c, noun_by_id(STR("job_id")), text_id, &text_id);
+            if (rc != CLI_OK)
+                return rc;
             buf_add_c(b, is_first ? "{\"type\":" : ",{\"type\":");
             buf_add_json(b, type);
-            buf_add_c(b, str_starts(id, "arr_") ? ",\"array_id\":" : ",\"job_id\":");
-            buf_add_json(b, id);
+            buf_add_c(b, is_array ? ",\"array_id\":" : ",\"job_id\":");
+            buf_add_json(b, str_c(text_id));
             buf_add_char(b, '}');
             is_first = false;
         }
@@ -129,11 +134,27 @@ static int build_request(struct cli *c, struct str *ret)
     return rc;
 }
 
-static int wait_with_log(struct cli *c, const char *job)
+/* People see the job as it was taken, then its log. A program that asked for data gets the job as it ended and nothing else
+ * on standard output; as it was taken where its end was not seen, so that its id is never lost. */
+static int wait_with_log(struct cli *c, const char *job, const struct api_reply *taken)
 {
-    cli_note(c, "Following the log; Ctrl-C stops following, not the job.");
-    struct follow f = { .c = c, .job = job, .show = FOLLOW_LOGS | FOLLOW_STATES };
-    return follow_run(&f);
+    bool is_for_people = c->format == OUT_TABLE || c->format == OUT_WIDE, is_at_once = is_for_people || c->format == OUT_NAME;
+    struct api_reply shown;
+    if (is_at_once) {
+        output_object(c, taken->json, taken->body, c->cmd->columns);
+        fflush(c->out);
+    }
+    cli_note(c, "Following %s; Ctrl-C stops following, not the job.", job);
+    struct follow f = { .c = c, .job = job, .show = FOLLOW_LOGS | FOLLOW_STATES, .logs = is_for_people ? c->out : c->err };
+    int rc = follow_run(&f);
+    if (is_at_once)
+        return rc;
+    bool has_ended = rc == CLI_OK || rc == CLI_JOB_FAILED;
+    const char *path = arena_printf(c->arena, "/v1/jobs/%s", api_escape(c->arena, job));
+    if (!has_ended || api_get(c, path, &shown) != CLI_OK)
+        shown = *taken;
+    output_object(c, shown.json, shown.body, c->cmd->columns);
+    return rc;
 }
 
 /* A refusal is an answer here: it is printed, and the exit status tells. */
@@ -187,10 +208,11 @@ int cmd_job_submit(struct cli *c)
         rc = api_do(c, &q, &r);
     if (rc != CLI_OK)
         return rc;
-    output_object(c, r.json, r.body, c->cmd->columns);
-    fflush(c->out);
     struct str id = jval_str(jval_get(r.json, "job_id"));
-    return cli_has(c, "wait") && id.len ? wait_with_log(c, id.ptr) : CLI_OK;
+    if (cli_has(c, "wait") && id.len)
+        return wait_with_log(c, id.ptr, &r);
+    output_object(c, r.json, r.body, c->cmd->columns);
+    return CLI_OK;
 }
 
 /* A file of requests as the body of a batch: {"jobs": […]} as it is, a list or one request to a line put into it. */

@@ -41,24 +41,24 @@ bool follow_is_end(const char *state)
 }
 
 /* Log text comes from a program that nobody vouches for: control bytes other than tab do not reach the terminal. */
-void follow_print_log(struct cli *c, const struct jval *line)
+void follow_print_log(FILE *out, const struct jval *line)
 {
     struct str text = jval_str(jval_get(line, "text"));
     while (text.len && text.ptr[text.len - 1] == '\n')
         text.len--;
     for (size_t i = 0; i < text.len; i++) {
         unsigned char ch = (unsigned char)text.ptr[i];
-        fputc((ch < 0x20 && ch != '\t' && ch != '\n') || ch == 0x7f ? '?' : ch, c->out);
+        fputc((ch < 0x20 && ch != '\t' && ch != '\n') || ch == 0x7f ? '?' : ch, out);
     }
-    fputc('\n', c->out);
-    fflush(c->out);
+    fputc('\n', out);
+    fflush(out);
 }
 
 static void print_event(struct follow *f, const char *type, const struct jval *data)
 {
     struct cli *c = f->c;
     if (strcmp(type, "log") == 0 && (f->show & FOLLOW_LOGS)) {
-        follow_print_log(c, data);
+        follow_print_log(f->logs ? f->logs : c->out, data);
     } else if (strcmp(type, "state") == 0 && (f->show & FOLLOW_STATES)) {
         struct str reason = output_text(c->arena, jval_get(data, "reason")), message = output_text(c->arena, jval_get(data, "message"));
         fprintf(f->show & FOLLOW_LOGS ? c->err : c->out, "%s%s%.*s%s%.*s\n", f->state, reason.len ? "  " : "", STR_ARG(reason), message.len ? "  " : "", STR_ARG(message));

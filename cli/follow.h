@@ -13,6 +13,7 @@ struct follow {
     const char *job;                /* id */
     const char *token;              /* NULL: the profile's */
     unsigned show;                  /* what follow_run prints itself */
+    FILE *logs;                     /* where the log goes; NULL: standard output */
     int64_t timeout_s;              /* 0: none */
     /* Gets every event instead of printing; type is "state", "log", "metric" or "end". */
     void (*on_event)(void *ctx, const char *type, const struct jval *data);
@@ -24,4 +25,4 @@ struct follow {
 /* CLI_OK: COMPLETED. CLI_JOB_FAILED: any other end. Else an exit code after a message. */
 int follow_run(struct follow *f);
 bool follow_is_end(const char *state);
-void follow_print_log(struct cli *c, const struct jval *line);
+void follow_print_log(FILE *out, const struct jval *line);

@@ -126,10 +126,24 @@ static enum errc place_by_name(struct cell *cell, size_t cells, struct column *c
     return ERR_OK;
 }
 
-static enum errc place(struct cell *cell, size_t cells, struct column *c, size_t n, struct err *e)
+/* The first few, for a message. */
+static const char *names_of(struct arena *a, const struct column *c, size_t n)
+{
+    CLEANUP(buf_releasep) struct buf b = BUF(1 << 16);
+    for (size_t i = 0; i < n && i < 8; i++)
+        buf_printf(&b, "%s%.*s", i ? ", " : "", STR_ARG(c[i].name));
+    buf_add_c(&b, n > 8 ? ", …" : "");
+    return str_z(a, buf_str(&b));
+}
+
+static enum errc place(struct arena *a, struct cell *cell, size_t cells, struct column *c, size_t n, struct err *e)
 {
     if (cut_name(&cell[0], c, n))
         return place_by_name(cell, cells, c, n, e);
+    struct str name, value;
+    if (cells != n && c[0].name.ptr && str_cut(cell[0].text, '=', &name, &value))
+        return FAIL(e, INVALID, "'%.*s' names no column; the model's %zu are %s", (int)(name.len < 60 ? name.len : 60),
+                    name.ptr, n, names_of(a, c, n));
     if (cells != n)
         return FAIL(e, INVALID, "the model takes %zu values in a row%s%.*s; %zu are given", n,
                     c[0].name.ptr ? ", the first is " : "", STR_ARG(c[0].name), cells);
@@ -190,7 +204,7 @@ enum errc infer_row(struct arena *a, struct str row, const struct jval *meta, co
             c[i] = (struct column){ STR_NULL, str_c(input), STR("FP32"), NULL, false, &cell[i] };
     } else {
         TRY(columns_of(a, meta, &c, &n, e));
-        TRY(place(cell, cells, c, n, e));
+        TRY(place(a, cell, cells, c, n, e));
     }
     buf_add_c(&b, "{\"inputs\":[");
     for (size_t from = 0, to; from < n; from = to) {

@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "core/base/cleanup.h"
 
-enum { COLUMNS_MAX = 16, CELL_MAX = 4096, LIST_MAX = 256 << 20 };
+enum { COLUMNS_MAX = 16, CELL_MAX = 4096, MEMBER_MAX = 400 /* cells of a long member */, LIST_MAX = 256 << 20 };
 
 struct column {
     struct str member, heading;
@@ -140,6 +140,12 @@ static void print_row(const struct output *o, const struct str *cells, size_t n)
     fputc('\n', o->c->out);
 }
 
+/* A person reads six digits of a fraction; whole numbers, and all other forms, keep theirs. */
+static struct str cell_text(struct arena *a, const struct jval *v)
+{
+    return jval_type(v) == JT_REAL ? str_c(arena_printf(a, "%.6g", jval_f64(v, 0))) : output_text(a, v);
+}
+
 static void table_page(struct output *o, const struct jval *items)
 {
     struct column columns[COLUMNS_MAX];
@@ -150,7 +156,7 @@ static void table_page(struct output *o, const struct jval *items)
         headings[i] = columns[i].heading;
         size_t w = o->has_heading ? o->widths[i] : output_cells(headings[i]);
         for (size_t r = 0; r < rows; r++) {
-            struct str text = output_text(o->c->arena, member_of(o->c->arena, jval_at(items, r), columns[i].member));
+            struct str text = cell_text(o->c->arena, member_of(o->c->arena, jval_at(items, r), columns[i].member));
             cells[r * n + i] = text.len ? text : STR("-");
             size_t cw = output_cells(cells[r * n + i]);
             w = cw > w && !o->has_heading ? cw : w;
@@ -288,10 +294,32 @@ static void print_members(struct cli *c, const struct jval *v)
         struct str text = output_text(c->arena, it.value);
         if (!text.len)
             continue;
+        bool is_cut = c->format != OUT_WIDE && output_cells(text) > MEMBER_MAX;
         fprintf(c->out, "%-*s  ", (int)width, it.name ? it.name : "");
-        print_cells(c->out, text, c->format == OUT_WIDE ? SIZE_MAX : 400);
-        fputc('\n', c->out);
+        print_cells(c->out, text, is_cut ? MEMBER_MAX : SIZE_MAX);
+        fputs(is_cut ? "… (-o wide shows all)\n" : "\n", c->out);
     }
+}
+
+/* One object as a list of one; NULL of what is no JSON. */
+static const struct jval *list_of(struct cli *c, struct str raw)
+{
+    CLEANUP(buf_releasep) struct buf b = BUF(64 << 20);
+    const struct jval *list = NULL;
+    struct err ignored;
+    buf_add_char(&b, '[');
+    buf_add_str(&b, raw);
+    buf_add_char(&b, ']');
+    return jval_parse(c->arena, str_dup(c->arena, buf_str(&b)), 0, &list, &ignored) == ERR_OK ? list : NULL;
+}
+
+void output_row(struct cli *c, const struct jval *v, struct str raw, const char *columns)
+{
+    struct output o = { .c = c, .columns = columns };
+    if (c->format == OUT_TABLE || c->format == OUT_WIDE)
+        table_page(&o, list_of(c, raw));
+    else
+        output_object(c, v, raw, columns);
 }
 
 void output_object(struct cli *c, const struct jval *v, struct str raw, const char *columns)
@@ -310,15 +338,8 @@ void output_object(struct cli *c, const struct jval *v, struct str raw, const ch
         output_jsonpath(c->arena, c->out, v, c->jsonpath);
         break;
     case OUT_CSV: {
-        CLEANUP(buf_releasep) struct buf b = BUF(64 << 20);
-        const struct jval *list = NULL;
-        struct err ignored;
-        buf_add_char(&b, '[');
-        buf_add_str(&b, raw);
-        buf_add_char(&b, ']');
         struct output o = { .c = c, .columns = columns ? columns : "name:NAME" };
-        if (jval_parse(c->arena, str_dup(c->arena, buf_str(&b)), 0, &list, &ignored) == ERR_OK)
-            csv_page(&o, list);
+        csv_page(&o, list_of(c, raw));
         break;
     }
     default:

@@ -26,6 +26,8 @@ void output_end(struct output *o);
 
 /* One object. raw: the body as it came. columns NULL: all members that are no objects or lists. */
 void output_object(struct cli *c, const struct jval *v, struct str raw, const char *columns);
+/* The same, for people as a table of one row. columns: not NULL. */
+void output_row(struct cli *c, const struct jval *v, struct str raw, const char *columns);
 /* A reply whose member "data" is a whole list: as it came with --json, otherwise as a list. */
 void output_list(struct cli *c, const struct jval *reply, struct str raw, const char *columns);
 void output_yaml(FILE *out, const struct jval *v, int indent);

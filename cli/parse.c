@@ -2,7 +2,8 @@
 /* parse.c - words of the command line to a row of the table with its arguments and flags.
  *
  * Flags may stand anywhere after the command, global ones before it too: --name=value, --name value, -o value, -ovalue. "--" ends
- * them. Words that are not known get the nearest known one (edit distance at most a third of the word) as advice. */
+ * them; -10 is a number. Words that are not known get the nearest known one (edit distance at most a third of the word)
+ * as advice. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -192,6 +193,12 @@ static int check_count(struct cli *c)
     return cli_fail(c, CLI_USAGE, usage, "an argument is missing");
 }
 
+/* "-" is standard input, and "-10" a number below zero: no flag has a digit for its letter. */
+static bool is_flag(const char *word)
+{
+    return word[0] == '-' && word[1] && !(word[1] >= '0' && word[1] <= '9');
+}
+
 int cli_parse(struct cli *c, int argc, char **argv)
 {
     const char *group_help = NULL;
@@ -206,7 +213,7 @@ int cli_parse(struct cli *c, int argc, char **argv)
             break;
         } else if (!flags_end && strcmp(argv[i], "--") == 0) {
             flags_end = true;
-        } else if (!flags_end && argv[i][0] == '-' && argv[i][1]) {
+        } else if (!flags_end && is_flag(argv[i])) {
             rc = take_flag(c, &i, argc, argv);
         } else if (!c->cmd && !group_help) {
             rc = take_command(c, &i, argc, argv, &group_help);

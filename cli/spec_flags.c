@@ -6,7 +6,7 @@
 #include "core/wire/job_type.h"
 
 /* A text of more than LONG_TEXT characters may be a file, as @FILE. */
-enum { FLAGS_MAX = 128, NAME_MAX_BYTES = 48, DOC_MAX = 160, LIST_MAX = 256, LONG_TEXT = 4096 };
+enum { FLAGS_MAX = 128, NAME_MAX_BYTES = 48, DOC_MAX = 640, LIST_MAX = 256, LONG_TEXT = 4096 };
 
 struct spec_flag {
     char name[NAME_MAX_BYTES], doc[DOC_MAX], values[LIST_MAX];
@@ -47,28 +47,50 @@ static const char *arg_of(const struct field *f)
 static struct cli_flag flag_from(const struct field *f, struct spec_flag *room)
 {
     const char *before = f->dflt ? " (" : "", *after = f->dflt ? ")" : "";
-    snprintf(room->doc, sizeof room->doc, "%s%s%s%s", f->doc, before, f->dflt ? f->dflt : "", after);
+    int n = snprintf(room->doc, sizeof room->doc, "%s%s%s%s", f->doc, before, f->dflt ? f->dflt : "", after);
+    ASSERT(n < (int)sizeof room->doc);
     for (int i = 0; f->type == FT_ENUM && f->names[i]; i++)
         add_word(room->values, sizeof room->values, f->names[i]);
     return (struct cli_flag){ room->name, 0, arg_of(f), room->doc, f->type == FT_ENUM ? room->values : NULL };
 }
 
-static bool has_flag(const struct cli_flag *list, size_t n, const char *name)
+/* n: there is none. */
+static size_t flag_at(const struct cli_flag *list, size_t n, const char *name)
 {
-    while (n--)
-        if (strcmp(list[n].name, name) == 0)
-            return true;
-    return false;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(list[i].name, name) == 0)
+            return i;
+    return n;
 }
 
-/* A member that two kinds share has one flag, with the words of the first. */
+/* A member that two kinds share has one flag: it says what it is for the first, and takes the words of all. The API knows
+ * which are whose. */
+static void add_words_of(const struct field *f, struct spec_flag *room)
+{
+    for (int i = 0; f->type == FT_ENUM && f->names[i]; i++) {
+        struct str rest = str_c(room->values), one;
+        bool is_there = false;
+        for (bool more = true; more && !is_there;) {
+            more = str_cut(rest, '|', &one, &rest);
+            is_there = str_eq_c(one, f->names[i]);
+        }
+        if (!is_there)
+            add_word(room->values, sizeof room->values, f->names[i]);
+    }
+}
+
 static size_t add_schema(const struct schema *s, struct cli_flag *flags, size_t n, struct spec_flag *rooms)
 {
     for (size_t i = 0; i < s->nfields; i++) {
         const struct field *f = &s->fields[i];
         ASSERT(n < FLAGS_MAX);
         name_of(f, rooms[n].name);
-        if (!(f->flags & F_DERIVED) && !has_flag(flags, n, rooms[n].name)) {
+        size_t at = flag_at(flags, n, rooms[n].name);
+        if (f->flags & F_DERIVED)
+            continue;
+        if (at < n && flags[at].values)
+            add_words_of(f, &rooms[at]);
+        if (at == n) {
             flags[n] = flag_from(f, &rooms[n]);
             n++;
         }
@@ -97,6 +119,16 @@ const struct cli_flag *command_flags(const struct command *cmd)
         flags[n++] = *f;
     }
     return flags;
+}
+
+const struct noun *noun_by_prefix(struct str prefix)
+{
+    for (size_t i = 0; i < command_count; i++) {
+        const struct noun *noun = command_table[i].noun;
+        if (noun && str_eq(str_n(noun->prefix, strlen(noun->prefix) - 1), prefix))
+            return noun;
+    }
+    return NULL;
 }
 
 void spec_words(const char *value, struct buf *b)
@@ -143,7 +175,7 @@ static int add_value(struct cli *c, const struct field *f, const char *name, con
         buf_printf(b, "[%s]", value);
         return CLI_OK;
     case FT_UUID:
-        if ((rc = api_resolve(c, noun_by_id(str_c(f->name)), value, &value)) != CLI_OK)
+        if ((rc = api_resolve(c, noun_by_prefix(str_c(f->prefix)), value, &value)) != CLI_OK)
             return rc;
         break;
     default:

@@ -10,5 +10,7 @@ const struct cli_flag *command_flags(const struct command *cmd);
 /* {"member":value, …} from the given flags, then the members of --set. CLI_USAGE after a message: a value that is none, a flag of another
  * kind, a member that the kind requires. */
 int spec_from_flags(struct cli *c, const char *kind, struct buf *b);
+/* The kind of object whose ids begin so ("mdl"), or NULL. */
+const struct noun *noun_by_prefix(struct str prefix);
 /* "a,b" as ["a","b"]. */
 void spec_words(const char *value, struct buf *b);

@@ -87,11 +87,8 @@ static int submit(struct cli *c, const char *model, const char *dataset, int64_t
 static void on_event(void *ctx, const char *type, const struct jval *data)
 {
     struct cli *c = ctx;
-    struct cli notes = *c;
-    if (strcmp(type, "log") != 0 || c->is_quiet)
-        return;
-    notes.out = c->err;
-    follow_print_log(&notes, data);
+    if (strcmp(type, "log") == 0 && !c->is_quiet)
+        follow_print_log(c->err, data);
 }
 
 static int register_job(struct cli *c, const char *model, const char *job)

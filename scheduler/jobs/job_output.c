@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* job_output.c - names and objects by one statement, what an object is by the registry. */
 #include "scheduler/jobs/job_output.h"
+#include "core/base/cleanup.h"
 #include "core/db/tx.h"
 #include "core/wire/lease_wire.h"
 #include "registry/vault/object.h"
@@ -62,5 +63,11 @@ enum errc job_output_get(struct work *w, struct uuid job_id, struct str name, st
     for (size_t i = 0; i < names.n; i++)
         if (str_eq(n[i].name, name))
             return look_up(w, &n[i], ret, e);
-    return FAIL(e, NOT_FOUND, "The job has no output %.*s; outputs are there when it is COMPLETED", STR_ARG(name));
+    if (names.n == 0)
+        return FAIL(e, NOT_FOUND, "The job has no output %.*s, nor any other: outputs are there when it is COMPLETED",
+                    STR_ARG(name));
+    CLEANUP(buf_releasep) struct buf all = BUF(4096);
+    for (size_t i = 0; i < names.n; i++)
+        buf_printf(&all, "%s%.*s", i ? ", " : "", STR_ARG(n[i].name));
+    return FAIL(e, NOT_FOUND, "The job has no output %.*s; it has %.*s", STR_ARG(name), STR_ARG(buf_str(&all)));
 }

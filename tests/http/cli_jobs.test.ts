@@ -70,6 +70,17 @@ test('job submit --dry-run says what a submission would get, and stores nothing'
   expect(await ids('--name', 'asked')).toEqual([]);
 });
 
+test('job submit --wait: data is the job as it ended, alone on standard output; people read the job and its log', async () => {
+  const good = await falaj('job', 'submit', 'awaited', '--kind', 'noop', '--wait', '-o', 'json');
+  expect(good.code, good.err).toBe(0);
+  expect(JSON.parse(good.out)).toMatchObject({ name: 'awaited', state: 'COMPLETED' });
+  expect(good.err).toContain('COMPLETED');
+  const bad = await falaj('job', 'submit', 'awaited', '--kind', 'noop', '--fail', 'no row', '--wait', '-o', 'jsonpath=.state');
+  expect(bad).toMatchObject({ code: 11, out: 'FAILED\n' });
+  const read = await falaj('job', 'submit', 'awaited', '--kind', 'noop', '--wait');
+  expect(read.out).toMatch(/^state +PENDING$/m);
+});
+
 test('job why', async () => {
   const why = await falaj('job', 'why', waiting);
   expect(why.code, why.err).toBe(0);
@@ -84,7 +95,7 @@ test('job clock, of all that waits and of one job', async () => {
   expect(all.out).toMatch(/^gulf-waits +1 +0 +NoMatchingFlavor/m);
   const one = await falaj('job', 'clock', waiting);
   expect(one.code, one.err).toBe(0);
-  expect(one.out).toMatch(/^state +late/m);
+  expect(one.out).toMatch(/^late +- +NoMatchingFlavor/m);
   expect(one.out).toMatch(/^pool +no-machines +default/m);
   expect((await falaj('job', 'clock', '--hours', '337')).code).toBe(2);
 });

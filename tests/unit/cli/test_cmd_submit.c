@@ -12,8 +12,8 @@ static void flags_that_make_no_request(void **state)
     with_cli_expect(SUBMIT((char *)"--spec", (char *)"[1]"), CLI_USAGE, "--spec takes a JSON object");
     with_cli_expect(SUBMIT((char *)"--spec", (char *)"{\"a\":"), CLI_USAGE, "--spec takes a JSON object: ");
     with_cli_expect(SUBMIT((char *)"--spec", (char *)"@/nowhere.json"), CLI_USAGE, "/nowhere.json");
-    with_cli_expect(SUBMIT((char *)"--spec", (char *)"{}", (char *)"--dependency", (char *)"afterok:a:b,after"), CLI_USAGE,
-                    "the dependency after names no job");
+    with_cli_expect(SUBMIT((char *)"--spec", (char *)"{}", (char *)"--dependency", (char *)"afterok:job_1:arr_2,after"),
+                    CLI_USAGE, "the dependency after names no job");
     with_cli_expect(SUBMIT((char *)"--spec", (char *)"{}", (char *)"--dependency", (char *)"afterok:"), CLI_USAGE,
                     "the dependency afterok names no job");
     with_cli_expect(SUBMIT((char *)"--spec", (char *)"{}", (char *)"--retry-max", (char *)"3"), CLI_USAGE,

@@ -62,6 +62,7 @@ static void test_what_is_wrong_is_told(void **st)
 {
     (void)st;
     row(digits, "1,2", false, "the model takes 3 values in a row; 2 are given");
+    row(mixed, "colr=red", false, "'colr' names no column; the model's 3 are size, ");
     row(mixed, "red,30,1", false, "'red' is no number, which the model takes as size");
     row(mixed, "1,2,\"red", false, "a quote is open to the end of the row");
     row(digits, "1,2,\xff", false, "the row is not UTF-8");

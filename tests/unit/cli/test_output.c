@@ -36,6 +36,28 @@ static void lists_in_every_form(void **state)
     list_gives(OUT_YAML, "- id: a\n  name: one\n  \"n\": 1\n  tags:\n    - x\n    - \"y\"\n- id: bbb\n  name: \"=2+2,\\\"q\\\"\"\n  \"n\": null\n  tags: []\n");
 }
 
+static void one_object_for_people(void **state)
+{
+    (void)state;
+    struct with_cli w;
+    struct err e;
+    const struct jval *v;
+    char raw[1024], spec[500];
+    memset(spec, 'x', sizeof(spec) - 1);
+    spec[sizeof(spec) - 1] = 0;
+    snprintf(raw, sizeof(raw), "{\"share\":0.17946345975948197,\"bytes\":123456789012,\"spec\":\"%s\"}", spec);
+    with_cli_init(&w);
+    assert_int_equal(jval_parse(w.c.arena, str_c(raw), 0, &v, &e), ERR_OK);
+    output_row(&w.c, v, str_c(raw), "share:SHARE bytes:BYTES");
+    assert_string_equal(with_cli_out(&w), "SHARE     BYTES\n0.179463  123456789012\n");
+    output_object(&w.c, v, str_c(raw), NULL);           /* what is left out is said */
+    assert_non_null(strstr(with_cli_out(&w), "xxx… (-o wide shows all)\n"));
+    w.c.format = OUT_JSON;
+    output_row(&w.c, v, str_c(raw), "share:SHARE");
+    assert_non_null(strstr(with_cli_out(&w), "{\"share\":0.17946345975948197,"));
+    with_cli_release(&w);
+}
+
 static void control_bytes_stay_out_of_the_terminal(void **state)
 {
     (void)state;
@@ -77,7 +99,7 @@ static void numbers_are_short(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(lists_in_every_form), cmocka_unit_test(control_bytes_stay_out_of_the_terminal),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(lists_in_every_form), cmocka_unit_test(control_bytes_stay_out_of_the_terminal), cmocka_unit_test(one_object_for_people),
                                         cmocka_unit_test(numbers_are_short), cmocka_unit_test(widths_count_cells) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,6 +48,19 @@ static void flags_stand_anywhere(void **state)
     with_cli_release(&w);
 }
 
+static void a_number_below_zero_is_no_flag(void **state)
+{
+    (void)state;
+    struct with_cli w;
+    with_cli_init(&w);
+    assert_int_equal(with_cli_parse(&w, WORDS((char *)"class", (char *)"set", (char *)"batch", (char *)"-10",
+                                              (char *)"--grace", (char *)"60")), CLI_OK);
+    assert_int_equal(w.c.nargs, 2);
+    assert_string_equal(w.c.args[1], "-10");
+    assert_string_equal(cli_flag(&w.c, "grace"), "60");
+    with_cli_release(&w);
+}
+
 static void double_dash_ends_flags(void **state)
 {
     (void)state;
@@ -107,7 +120,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exit_codes_never_change), cmocka_unit_test(every_error_has_an_exit_code), cmocka_unit_test(flags_stand_anywhere),
-        cmocka_unit_test(double_dash_ends_flags),  cmocka_unit_test(wrong_words_get_advice),       cmocka_unit_test(groups_and_commands_of_one_name),
+        cmocka_unit_test(double_dash_ends_flags), cmocka_unit_test(a_number_below_zero_is_no_flag),  cmocka_unit_test(wrong_words_get_advice),       cmocka_unit_test(groups_and_commands_of_one_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
