@@ -108,7 +108,7 @@ static const struct noun node_noun = { "node", "nod_", "/v1/nodes", "node_id" };
     { "name", 0, "TEXT", "Only jobs whose name contains this (3 characters or more)", NULL }, \
     { "since", 0, "TIME", "Only jobs submitted at this time or later", NULL }, \
     { "until", 0, "TIME", "Only jobs submitted before this time", NULL }
-#define JOB_FILTERS "project_id=project created_by=created-by zone=zone pool=pool q=name submitted_after=since " \
+#define JOB_FILTERS "&project_id=project created_by=created-by zone=zone pool=pool q=name submitted_after=since " \
                     "submitted_before=until"
 #define LIST_FLAGS(things) \
     { "q", 0, "TEXT", "Only " things " whose name contains this (3 characters or more)", NULL }, \
@@ -117,7 +117,7 @@ static const struct noun node_noun = { "node", "nod_", "/v1/nodes", "node_id" };
     { "project", 0, "PROJECT", "Only " things " of this project (its id)", NULL }, \
         { "created-by", 0, "USER", "Only " things " that this user made (its id)", NULL }
 #define LIST_FILTERS "q=q sort=sort"
-#define LIST_OF_PROJECT_FILTERS "project_id=project created_by=created-by"
+#define LIST_OF_PROJECT_FILTERS "&project_id=project created_by=created-by"
 #define NAMES "name:NAME +display_name:DISPLAY_NAME +display_name_ar:ARABIC "
 #define SHOWN_NAME_FLAGS { "display-name", 0, "TEXT", "Name for people", NULL }, \
     { "display-name-ar", 0, "TEXT", "In Arabic", NULL }
@@ -141,7 +141,7 @@ const struct command command_table[] = {
     { NULL, "dev", "", 0, 0,
       FLAGS(DEV_FLAGS, { "ephemeral", 0, NULL, "A folder that is removed at the end", NULL },
             { "zone", 0, "CODE[,CODE]", "Residency zones; each has a falaj-keyd and a worker of its own (ae-dxb-1)", NULL },
-            { "port", 0, "N", "Port of the API; 0: any free one (8080, or the next free)", NULL },
+            { "port", 0, "N", "Port of the API; 0: any free one (as before, else 8080 or the next free)", NULL },
             { "slots", 0, "N", "Leases the worker runs at once (as many as cores, at least 8)", NULL },
             { "hsm", 0, NULL, "The zone's keys in a SoftHSM token instead of a file (new data folder)", NULL },
             { "console", 0, "DIR", "Serve the web console that was built into this folder (the one beside the programs)", NULL },
@@ -262,7 +262,7 @@ const struct command command_table[] = {
       run_rest, "Ask for the appointment of an officer, operator or platform administrator",
       "Another person approves it. Who holds the role already is vouched for: its credentials end and it counts for four eyes.",
           0, NULL,
-      "POST", "/v1/appointments", NULL, "user_id=@0 role=@1 zone=zone reason=reason", APPROVAL_COLUMNS },
+      "POST", "/v1/appointments", NULL, "&user_id=@0 role=@1 zone=zone reason=reason", APPROVAL_COLUMNS },
     { "role", "list", "", 0, 0, FLAGS(LIMIT_FLAG), run_rest, "List who has which role", NULL, CMD_LIST, NULL, "GET",
      "/v1/role-bindings", NULL, NULL,
       "binding_id:ID user_id:USER role:ROLE +created_at:CREATED" },
@@ -274,11 +274,11 @@ const struct command command_table[] = {
       run_rest, "Create an API token", "The token is shown this once.", 0, NULL, "POST", "/v1/api-tokens", NULL,
           "name=@0 &user_id=user #expires_in_days=days *scopes=scopes",
       "token_id:ID name:NAME token:TOKEN expires_at:EXPIRES" },
-    { "token", "list", "", 0, 0, FLAGS({ "user", 0, "USER", "Only of this user (its id)", NULL },
+    { "token", "list", "", 0, 0, FLAGS({ "user", 0, "USER", "Only of this user", NULL },
                                        { "state", 0, "STATE", "Only in this state", "active|expired|revoked" },
             { "q", 0, "TEXT", "Only those whose name contains this (3 characters or more)", NULL },
             { "sort", 0, "ORDER", "Newest first, or what ends soonest", "-created_at|expires_at" }, LIMIT_FLAG),
-      run_rest, "List API tokens", NULL, CMD_LIST, NULL, "GET", "/v1/api-tokens", "user_id=user state=state q=q sort=sort", NULL,
+      run_rest, "List API tokens", NULL, CMD_LIST, NULL, "GET", "/v1/api-tokens", "&user_id=user state=state q=q sort=sort", NULL,
       "token_id:ID name:NAME user_id:USER hint:HINT expires_at:EXPIRES revoked_at:REVOKED" },
     { "token", "revoke", "TOKEN_ID", 1, 1, NULL, run_rest, "Revoke an API token", NULL, 0, NULL, "DELETE", "/v1/api-tokens/{0}",
      NULL, NULL, "token_id:ID" },

@@ -48,7 +48,7 @@
     { "queue", "create", "NAME", 1, 1,                                                                                 \
       FLAGS({ "project", 0, "PROJECT", "Of this project's jobs (prj_…)", NULL }, QUEUE_FLAGS),                            \
       run_rest, "Declare a queue", "  falaj queue create night --mode StrictFIFO --reclaim Any", 0, NULL, "POST",         \
-      "/v1/queues", NULL, "name=@0 project_id=project " QUEUE_BODY, QUEUE_COLUMNS },                                      \
+      "/v1/queues", NULL, "name=@0 &project_id=project " QUEUE_BODY, QUEUE_COLUMNS },                                      \
     { "queue", "set", "QUEUE", 1, 1, FLAGS(QUEUE_FLAGS), run_rest, "Change a queue; what is not given stays",             \
       "  falaj queue set night --stop Hold", 0, &queue_noun, "PATCH", "/v1/queues/{0}", NULL, QUEUE_BODY, QUEUE_COLUMNS },  \
     { "queue", "delete", "QUEUE", 1, 1, NULL, run_rest, "Forget what was declared of a queue; its jobs and rules stay",   \

@@ -9,6 +9,7 @@
 #include "cli/dev/dev.h"
 #include "core/base/cleanup.h"
 
+#define API_PORT_KEY "api.port = "
 enum { PORT_DEFAULT = 8080, PORT_TRIES = 100, DRAIN_MS = 2000, GRACE_MS = 500, SLOTS_MIN = 8 };
 
 /* Takes a port for a daemon. port 0: any. Returns the port, or -1. The socket stays open as long as falaj dev runs, bound and not
@@ -49,9 +50,25 @@ static void ops_ports_choose(struct dev *d)
         d->ops_port[DEV_API] = d->port;
 }
 
+/* The API's port at the last start, out of its file of settings: profiles and browsers know that address. 0: there was none. */
+static int former_port(const struct dev *d)
+{
+    struct str text, line;
+    struct err ignored;
+    int64_t port = 0;
+    if (!d->etc || files_read(d->arena, arena_printf(d->arena, "%s/api.conf", d->etc), &text, &ignored) != ERR_OK)
+        return 0;
+    for (bool more = text.len > 0; more;) {
+        more = str_cut(text, '\n', &line, &text);
+        if (str_starts(line, API_PORT_KEY))
+            (void)str_to_i64(str_n(line.ptr + strlen(API_PORT_KEY), line.len - strlen(API_PORT_KEY)), 1, 65535, &port);
+    }
+    return (int)port;
+}
+
 enum errc ports_choose(struct dev *d, struct err *e)
 {
-    int got = -1;
+    int former = d->is_port_fixed ? 0 : former_port(d), got = former ? try_port(former) : -1;
     if (d->is_port_fixed) {
         got = try_port((int)d->port);
         if (got < 0)
@@ -105,7 +122,7 @@ static enum errc write_api(struct dev *d, struct err *e)
     TRY(add_db(d, &b, "db.url", "falaj_app", e));
     TRY(add_db(d, &b, "db.node_url", "falaj_worker_api", e));
     add_shared(d, &b);
-    buf_printf(&b, "api.bind = 127.0.0.1\napi.port = %lld\napi.public_url = %s\napi.drain_ms = %d\n", (long long)d->port, d->api_url, DRAIN_MS);
+    buf_printf(&b, "api.bind = 127.0.0.1\n" API_PORT_KEY "%lld\napi.public_url = %s\napi.drain_ms = %d\n", (long long)d->port, d->api_url, DRAIN_MS);
     buf_printf(&b, "api.worker_bind = 127.0.0.1\napi.worker_port = %lld\n", (long long)d->worker_port);
     buf_printf(&b, "api.worker_cert = %s/api.pem\napi.worker_key = %s/api.key\napi.worker_ca = %s/workers-ca.pem\n", d->tls, d->tls, d->tls);
     buf_printf(&b, "api.client_cert = %s/api.pem\napi.client_key = %s/api.key\n", d->tls, d->tls);

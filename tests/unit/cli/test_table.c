@@ -16,12 +16,25 @@ static bool flag_known(const struct command *cmd, struct str name)
     return false;
 }
 
+/* A switch has no text of its own: its member is ? (true), and only that. */
+static void check_switch(const struct command *cmd, struct str member, struct str source)
+{
+    for (const struct cli_flag *f = cmd->flags; f && f->name; f++) {
+        if (str_eq_c(source, f->name) && !f->arg && member.ptr[0] != '?')
+            fail_msg("%s %s: the switch --%s gives no text for %.*s", cmd->group ? cmd->group : "", cmd->name, f->name,
+                     STR_ARG(member));
+    }
+}
+
 static void check_sources(const struct command *cmd, const char *spec)
 {
     struct str rest = str_c(spec), word, member, source;
     for (bool more = spec && *spec; more;) {
         more = str_cut(rest, ' ', &word, &rest);
         assert_true(str_cut(word, '=', &member, &source));
+        check_switch(cmd, member, source);
+        if (member.ptr[0] == '&' && !noun_by_id(str_n(member.ptr + 1, member.len - 1)))
+            fail_msg("%s: names of %.*s are looked up nowhere", cmd->name, STR_ARG(member));
         if (!flag_known(cmd, source))
             fail_msg("%s %s: no flag or argument %.*s", cmd->group ? cmd->group : "", cmd->name, STR_ARG(source));
     }
