@@ -18,10 +18,6 @@ function(falaj_library name folder)
   falaj_inc(${folder} inc)
   target_include_directories(${name} PUBLIC ${inc})
   target_link_libraries(${name} PUBLIC ${A_USES} PRIVATE ${A_PRIVATE_LIBS})
-  if(folder IN_LIST FALAJ_COVER)
-    target_compile_options(${name} PRIVATE --coverage)
-    target_link_options(${name} PUBLIC --coverage)
-  endif()
 endfunction()
 
 # falaj_folder(tenants SOURCES a.c … USES falaj_core keys): one library falaj_<folder>; the USES lists ARE the DAG.

@@ -2,24 +2,26 @@
 # SPDX-License-Identifier: Apache-2.0
 # mutate.sh - do the tests notice when the code is wrong? Breaks it at N random places, one at a time, and counts the noticed.
 #
-#   tests/mutate.sh N SEED [--folder FOLDER]… [--db] [--least PERCENT] [--only FILE:LINE] [--minutes M] [--again] [-j JOBS]
+#   tests/mutate.sh N SEED [--folder FOLDER]… [--db] [--http] [--least PERCENT] [--only FILE:LINE] [--minutes M]
+#                          [--again] [-j JOBS]
 #
 # N SEED           how many, and which: the same seed over the same sources names the same mutants
 # --folder FOLDER  a folder or file to break (keys audit tenants scheduler registry workers); may be repeated
-# --db             the tests on a real PostgreSQL too, and mutants in SQL; without it only files that a unit test links are broken
+# --db             the tests on a real PostgreSQL too, and mutants in SQL; without it only files with a unit test near are broken
+# --http           the tests of tests/http too, for files that lint/mirror.allow says are tested over HTTP alone
 # --least PERCENT  exit status 1 when fewer of them are killed (0: only counted)
 # --only FILE:LINE only mutants of this line
 # --minutes M      begin no mutant after M minutes, and judge those that were
 # --again          judge again what survived before
 # -j JOBS          so many at a time (2)
 #
-# A mutant is one change of one token or statement in a function. The tree build/mutate is built once, and each test is run once
-# there to learn which lines it runs (mutants/cover.py). A mutant is one object, put before the libraries of the programs that
-# are linked with it (mutants/build.py); the tests that run its line judge it, its own first, and the first failure ends it. A
-# test that is late, or fails and takes long, must pass without the mutant in the same minute, or its word does not count. With
-# --db a file that is tested over HTTP alone is judged by the files of tests/http that lint/mirror.allow names for it. A mutant of
-# which the compiler makes the same program, as in a line that this build leaves out, is not counted.
-# Verdicts are kept in build/mutate/results.jsonl while the file they speak of is unchanged: the same command goes on where the
+# A mutant is one change of one token or statement in a function. It is one object, put before the libraries of the programs of
+# build/asan that are linked with it (mutants/build.py); nothing is built but the tests that are asked. Which tests are near its
+# file, and in which order, is read from names and words (mutants/near.py): its own first; after six it counts as survived, and so
+# does one that only a test far away would notice. The first failure ends it. A test that is late, or fails after the time that it
+# takes, must pass without the mutant in the same minute, or its word does not count. A mutant of which the compiler makes the
+# same program, as in a line that this build leaves out, is not counted.
+# Verdicts are kept in build/mutants/results.jsonl while the file they speak of is unchanged: the same command goes on where the
 # last one stopped. One that does not compile is replaced by the next. What cannot be told from the original is listed with its
 # reason in mutants/equivalent.txt and not counted.
 set -euo pipefail

@@ -1,35 +1,72 @@
 # SPDX-License-Identifier: Apache-2.0
-"""build.py - the tree build/mutate: compiled once, with gcov in the folders that are broken, and afterwards only read.
+"""build.py - what mutants are linked with: the tree build/asan of every other test, which is only built and read.
 
 A mutant is compiled to an object of its own and put before the libraries of each program that a test needs, so that the linker
 takes it instead of the library's member. The unbroken programs stay: a test that fails can be asked at once whether it passes
-without the mutant."""
-import functools, json, os, re, shlex, shutil, signal, subprocess, time
+without the mutant. A program is built when it is asked for, so that a sample costs what its own tests cost."""
+import functools, json, os, re, shlex, shutil, signal, subprocess, threading, time
 
 ROOT = os.getcwd()
-BUILD = os.path.join(ROOT, "build/mutate")
+BUILD = os.path.join(ROOT, "build/asan")
+PLACE = os.path.join(ROOT, "build/mutants")
 FOLDERS = ["keys", "audit", "tenants", "scheduler", "registry", "workers"]
+ONE_NINJA = threading.Lock()
 
 
 def out(*args, **kw):
     return subprocess.run(args, capture_output=True, text=True, check=True, **kw).stdout
 
 
+def ninja(jobs, *targets):
+    """Builds them, or all of them that can be; whether each could."""
+    with ONE_NINJA, open(os.path.join(PLACE, "build.log"), "a") as f:
+        return subprocess.run(["ninja", "-C", BUILD, f"-j{jobs}", "-k0", *targets], stdout=f, stderr=f).returncode == 0
+
+
+@functools.cache
+def link_of(program):
+    return out("ninja", "-C", BUILD, "-t", "commands", "-s", program)
+
+
 class Test:
-    """One CTest test: its command and environment, its own program if it is one, and the programs that it starts."""
+    """One CTest test that is a program of its own: its command and environment, its source, and the programs that it starts."""
 
-    def __init__(self, row):
-        p = {x["name"]: x["value"] for x in row.get("properties", [])}
-        self.name, self.command, self.labels = row["name"], row["command"], p.get("LABELS", [])
-        self.env = dict(e.split("=", 1) for e in p.get("ENVIRONMENT", []))
-        self.cwd = p.get("WORKING_DIRECTORY", BUILD)
-        self.own = os.path.relpath(self.command[0], BUILD)
+    def __init__(self, name, command, environment, cwd, source):
+        self.name, self.command, self.source = name, command, source
+        self.env = dict(e.split("=", 1) for e in environment)
+        self.cwd = cwd
+        self.own = source and os.path.relpath(command[0], BUILD)
+        self.seconds, self.lock, self.is_built = None, threading.Lock(), False
+
+    @functools.cached_property
+    def starts(self):
         inputs = out("ninja", "-C", BUILD, "-t", "inputs", self.own).splitlines()
-        self.starts = [i for i in inputs if re.fullmatch(r"bin/falaj[\w-]*", i)]
+        return [i for i in inputs if re.fullmatch(r"bin/falaj[\w-]*", i)]
 
-    @property
-    def programs(self):
-        return [self.own, *self.starts] if self.own else self.starts
+    @functools.cached_property
+    def parts(self):
+        """What it is linked of, and the programs that it starts: built, it can be linked with a mutant. It is linked without one
+        only when what it says must be looked at."""
+        words = link_of(self.own).split()
+        return sorted({w for w in words if re.fullmatch(r"\w[^=]*\.(o|a)", w)} | set(self.starts))
+
+    def built(self):
+        """Its parts stand; asked before anything is linked or run."""
+        with self.lock:
+            if not self.is_built:
+                self.is_built = ninja(2, *self.parts) if self.own else ninja(2, "programs")
+            return self.is_built
+
+    def passes(self, again):
+        """The unbroken test passes: as it did before, or `again` at once when what it says may depend on the time it takes."""
+        with self.lock:
+            if self.seconds is None or again:
+                ninja(1, *[self.own] if self.own else [])
+                said, self.seconds = self.run(LIMIT, "unbroken_" + self.name[-40:])
+                self.is_sound = said == "passed"
+                if not self.is_sound:
+                    print(f"its word does not count, it {said} on the unbroken tree: {self.name}", flush=True)
+            return self.is_sound
 
     def run(self, limit, place, env=None, program=None):
         """('passed' | 'failed' | 'late', seconds). Its files lie in the folder `place`, in memory, and go with it; so does its
@@ -37,7 +74,7 @@ class Test:
         tmp = f"/dev/shm/falaj-{os.getpid()}-{place}"
         os.makedirs(tmp, exist_ok=True)
         os.chmod(tmp, 0o1777)
-        env = {**os.environ, **self.env, "FALAJ_TIER": "default", "TMPDIR": tmp, "GCOV_PREFIX": tmp + "/gcov", **(env or {})}
+        env = {**os.environ, **self.env, "FALAJ_TIER": "default", "TMPDIR": tmp, **(env or {})}
         began = time.time()
         p = subprocess.Popen([program or self.command[0], *self.command[1:]], cwd=self.cwd, env=env, stdin=subprocess.DEVNULL,
                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
@@ -55,17 +92,21 @@ class Test:
         return said, time.time() - began
 
 
+LIMIT = 300     # seconds of one test on a busy machine
+
+
 class HttpTest(Test):
     """One file of tests/http on a platform of its own, given up at its first failure."""
 
     def __init__(self, row):
         p = {x["name"]: x["value"] for x in row["properties"]}
-        self.name, self.command, self.labels = row["name"], [*row["command"], "--bail", "1"], p["LABELS"]
-        self.env = dict(e.split("=", 1) for e in p["ENVIRONMENT"])
+        super().__init__(row["name"], [*row["command"], "--bail", "1"], p["ENVIRONMENT"], p["WORKING_DIRECTORY"], None)
         if self.env.get("FALAJ_PLATFORM") != "none":
             self.env["FALAJ_PLATFORM"] = ""
-        self.cwd, self.own = p["WORKING_DIRECTORY"], None
-        self.starts = ["bin/" + name for name in sorted(os.listdir(os.path.join(BUILD, "bin")))]
+
+    @functools.cached_property
+    def starts(self):
+        return ["bin/" + name for name in sorted(os.listdir(os.path.join(BUILD, "bin")))]
 
 
 @functools.cache
@@ -88,22 +129,39 @@ def http_tests():
     return found
 
 
-def make_tree(with_db, jobs):
-    """Configures and builds; the tests that may judge a mutant."""
-    os.makedirs(BUILD, exist_ok=True)
-    log = os.path.join(BUILD, "build.log")
-    with open(log, "w") as f:
-        configured = subprocess.run(["cmake", "--preset", "asan", "-B", BUILD, "-DFALAJ_WERROR=OFF",
-                                     "-DFALAJ_COVER=" + ";".join(FOLDERS)], stdout=f, stderr=f).returncode == 0
-    if not configured:
-        raise SystemExit(f"cmake failed; see {log}")
+def commands_of_tests():
+    """{name: command} of every test that is registered; CTest's own list has none for a program that is not built yet."""
+    rows = {}
+    for here, _, names in os.walk(os.path.join(BUILD, "tests")):
+        if "CTestTestfile.cmake" in names:
+            said = open(os.path.join(here, "CTestTestfile.cmake"), encoding="utf-8").read()
+            for name, words in re.findall(r"^add_test\(\[=\[(.*?)\]=\] (.*)\)$", said, re.M):
+                rows[name] = re.findall(r'"((?:\\.|[^"\\])*)"', words)
+    return rows
+
+
+def tests_of_tree(with_db):
+    """Configures the tree where it is not; the tests that may judge a mutant, of which none needs to be built."""
+    os.makedirs(PLACE, exist_ok=True)
+    if not os.path.exists(os.path.join(BUILD, "build.ninja")):
+        with open(os.path.join(PLACE, "build.log"), "w") as f:
+            if subprocess.run(["cmake", "--preset", "asan"], stdout=f, stderr=f).returncode:
+                raise SystemExit(f"cmake failed; see {f.name}")
+    # A new file of a test is known after this; and no source may be newer than what it is linked with.
+    ninja(2, "build.ninja")
     # Blind inputs are slow and judge little; what tests core alone holds nothing that is broken here.
     chosen = ["-L", "^(unit|db)$" if with_db else "^unit$", "-LE", "^fuzz$", "-E", "^(unit|db)_(core|migrations)_"]
-    targets = out("python3", "tests/lib/tier.py", "targets", BUILD, *chosen).split() + ["programs"] * with_db
-    with open(log, "a") as f:
-        if subprocess.run(["ninja", "-C", BUILD, f"-j{jobs}", *targets], stdout=f, stderr=f).returncode:
-            raise SystemExit(f"the unbroken tree does not build; see {log}")
-    return [Test(r) for r in json.loads(out("ctest", "--test-dir", BUILD, "--show-only=json-v1", *chosen))["tests"]]
+    rows = json.loads(out("ctest", "--test-dir", BUILD, "--show-only=json-v1", *chosen))["tests"]
+    commands, tests = commands_of_tests(), []
+    files = out("git", "ls-files", "-co", "--exclude-standard", "tests/unit", "tests/db").splitlines()
+    sources = {f.replace("/", "_")[6:-2]: f for f in files if re.fullmatch(r".*/test_\w+\.c", f)}
+    for row in rows:
+        p = {x["name"]: x["value"] for x in row.get("properties", [])}
+        command = commands.get(row["name"], [])
+        source = sources.get(os.path.basename(command[0])) if command else None
+        if source:
+            tests.append(Test(row["name"], command, p.get("ENVIRONMENT", []), p.get("WORKING_DIRECTORY", BUILD), source))
+    return tests
 
 
 class Bench:
@@ -111,10 +169,10 @@ class Bench:
 
     def __init__(self, number):
         self.name = f"turn{number}"
-        self.dir = os.path.join(BUILD, self.name)
+        self.dir = os.path.join(PLACE, self.name)
         commands = json.load(open(os.path.join(BUILD, "compile_commands.json")))
         self.compile = {c["file"]: shlex.split(c["command"]) for c in commands}
-        self.links, self.made, self.unbroken = {}, set(), {}
+        self.made, self.unbroken = set(), {}
 
     def begin(self, file, text):
         """Compiles `text` in the place of `file`: 'broken', 'same' when the compiler makes what it makes of the file as it is (as
@@ -127,7 +185,11 @@ class Bench:
         return "same" if open(self.object, "rb").read() == self.unbroken[file] else "broken"
 
     def make(self, file, text):
-        shutil.rmtree(self.dir, ignore_errors=True)
+        # All but the database that tests copy (db/harness_template.c): it costs more than most tests, and no mutant is in it.
+        os.makedirs(self.dir, exist_ok=True)
+        for old in os.scandir(self.dir):
+            if old.name != "pg_template":
+                shutil.rmtree(old.path) if old.is_dir() else os.remove(old.path)
         os.makedirs(os.path.join(self.dir, "bin"))
         for name in os.listdir(os.path.join(BUILD, "bin")):
             os.symlink(os.path.join(BUILD, "bin", name), os.path.join(self.dir, "bin", name))
@@ -137,7 +199,7 @@ class Bench:
             f.write(text)
         command = self.compile[os.path.join(ROOT, file)]
         command = command[command.index("/usr/bin/gcc") if "/usr/bin/gcc" in command else 0:]
-        flags = [w for w in command[:command.index("-o")] if w not in ("-g", "--coverage", "-Werror")]
+        flags = [w for w in command[:command.index("-o")] if w not in ("-g", "-Werror")]
         if "-MD" in flags:
             flags = flags[:flags.index("-MD")]
         flags = [*flags, "-w", "-iquote", os.path.dirname(os.path.join(ROOT, file)), "-o", self.object, "-c", source]
@@ -148,19 +210,17 @@ class Bench:
         made = os.path.join(self.dir, "bin" if program.startswith("bin/") else "", os.path.basename(program))
         if program in self.made:
             return made
-        if program not in self.links:
-            self.links[program] = out("ninja", "-C", BUILD, "-t", "commands", "-s", program)
         if os.path.islink(made):
             os.remove(made)
         # A program's own object is replaced. Else, as an object it is in the program before the library's member is asked for. A
         # program that has no use for it may lack what it needs: there it is an archive, of which nothing is taken.
-        own = next((w for w in self.links[program].split() if w.endswith(f"/{self.file}.o") and "/CMakeFiles/" in w
+        own = next((w for w in link_of(program).split() if w.endswith(f"/{self.file}.o") and "/CMakeFiles/" in w
                     and self.folder.startswith(w.split("/CMakeFiles/")[0])), None)
         for taken in (self.object, self.object[:-1] + "a"):
             if taken.endswith("a"):
                 subprocess.run(["ar", "rcs", taken, self.object], check=True)
-            command = self.links[program].replace(f" {own} ", " ") if own else self.links[program]
-            command = command.replace(f" -o {program} ", f" -o {shlex.quote(made)} {shlex.quote(taken)} ")
+            command = link_of(program).replace(f" {own} ", " ") if own else link_of(program)
+            command = command.replace(f" -o {program} ", f" -Wl,--strip-debug -o {shlex.quote(made)} {shlex.quote(taken)} ")
             done = subprocess.run(command, shell=True, cwd=BUILD, capture_output=True, text=True)
             if done.returncode == 0:
                 break
@@ -171,7 +231,7 @@ class Bench:
 
     def run(self, test, limit):
         """The test with the mutant, in the programs that hold its file."""
-        for program in test.starts:
+        for program in test.starts:     # those of the tree where it does not hold it
             if self.file in sources_in(program):
                 self.link(program)
         return test.run(limit, self.name, {"FALAJ_BIN": os.path.join(self.dir, "bin")}, test.own and self.link(test.own))

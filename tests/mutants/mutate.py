@@ -4,11 +4,11 @@ import argparse, collections, concurrent.futures, functools, hashlib, json, os, 
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import build, cover, operators
+import build, near, operators
 
 EQUIVALENT = "tests/mutants/equivalent.txt"
-RESULTS = os.path.join(build.BUILD, "results.jsonl")
-PATIENCE = 180      # seconds, by the unbroken times, that the tests of one mutant may take together; its own first
+RESULTS = os.path.join(build.PLACE, "results.jsonl")
+MOST = 6           # tests are asked about one mutant, its own first, and so many more over HTTP
 
 
 def equivalents():
@@ -40,25 +40,24 @@ def text_of(path):
     return open(path, encoding="utf-8").read().split("\n")
 
 
-def judge(m, bench, lines, over_http):
-    """(verdict, test or None, seconds): 'killed', 'survived', 'refused' by the compiler, or 'same' program. Tests over HTTP are
-    asked last."""
+@functools.cache
+def digest(path):
+    return hashlib.sha256(open(path, "rb").read()).hexdigest()[:16]
+
+
+def judge(m, bench, asked):
+    """(verdict, test or None, seconds): 'killed', 'survived', 'refused' by the compiler, or 'same' program."""
     began = time.time()
-    made = bench.begin(m.file, operators.apply(m))
+    first = next((t for t in asked if t.built()), None)     # what is generated for the file stands then
+    made = bench.begin(m.file, operators.apply(m)) if first else "survived"
     if made != "broken":
         return made, None, time.time() - began
-    spent = 0
-    for t in [*lines.tests_of(m), *over_http.get(m.file, [])]:
-        seconds = lines.seconds(t)
-        if seconds is None:
+    for t in asked:
+        if not t.built():
             continue
-        if spent and spent + seconds > PATIENCE:
-            continue
-        spent += seconds
-        limit = 20 + 3 * seconds
-        said, _ = bench.run(t, limit)
-        # What depends on time may fail for another reason: it counts when the unbroken program passes in the same minute.
-        if said != "passed" and (said == "failed" and seconds < 0.5 or t.run(limit, bench.name)[0] == "passed"):
+        said, seconds = bench.run(t, build.LIMIT if t.seconds is None else 20 + 3 * t.seconds)
+        # Where time ran out the unbroken program must pass in the same minute; a failure before its whole run's time is another.
+        if said != "passed" and t.passes(said == "late" or t.seconds and seconds > max(2, t.seconds)):
             return "killed", t.name + (" (late)" if said == "late" else ""), time.time() - began
     return "survived", None, time.time() - began
 
@@ -110,6 +109,7 @@ def arguments():
     ap.add_argument("seed", type=int)
     ap.add_argument("--folder", action="append")
     ap.add_argument("--db", action="store_true")
+    ap.add_argument("--http", action="store_true")
     ap.add_argument("--least", type=float, default=0)
     ap.add_argument("--only")
     ap.add_argument("--minutes", type=float, default=1e9)
@@ -122,7 +122,11 @@ def places(a):
     """The mutants in the order of their digest with the seed: a change of one file moves no other file's."""
     patterns = [x if x.endswith(".c") else x + "/*.c" for x in a.folder or build.FOLDERS]
     files = build.out("git", "ls-files", "-co", "--exclude-standard", *patterns).splitlines()
-    found = [m for f in files if os.path.isfile(f) and not f.endswith("main.c") for m in operators.mutants(f, a.db)]
+    if a.only:
+        files = [f for f in files if a.only.startswith(f + ":")]
+    files = tuple(f for f in files if os.path.isfile(f) and not f.endswith("main.c"))
+    where = operators.functions_of_all(files)
+    found = [m for f in files for m in operators.mutants(f, a.db, where[f])]
     rows = sorted(keyed(found), key=lambda row: hashlib.sha256(repr((a.seed, row[0])).encode()).digest())
     return [(key, m) for key, m in rows if not a.only or f"{m.file}:{m.line}" == a.only]
 
@@ -130,12 +134,19 @@ def places(a):
 def main():
     a = arguments()
     began = time.time()
-    tests = build.make_tree(a.db, a.j)
-    print(f"built after {time.time() - began:.0f} s; {len(tests)} tests", flush=True)
-    lines = cover.Map(tests, a.j)
-    over_http = build.http_tests() if a.db else {}
+    tests = build.tests_of_tree(a.db)
+    by_reading = near.Near(tests)
+    over_http = build.http_tests() if a.http else {}
+
+    def asked(m):
+        return [*by_reading.of(m.file, m.function)[:MOST], *over_http.get(m.file, [])[:MOST]]
+
     todo = places(a)
-    print(f"{len(todo)} places in {len({m.file for _, m in todo})} files; ready after {time.time() - began:.0f} s", flush=True)
+    # The first test of each file of the sample in one build, which knows better than many how to use two processors.
+    firsts = {(asked(m) or [None])[0] for _, m in todo[:a.n]} - {None}
+    build.ninja(a.j, *sorted({part for t in firsts if t.own for part in t.parts}))
+    files = len({m.file for _, m in todo})
+    print(f"{len(todo)} places in {files} files, {len(tests)} tests; ready after {time.time() - began:.0f} s", flush=True)
     known, earlier, count, benches = equivalents(), kept(), Count(), queue.SimpleQueue()
     for n in range(a.j):
         benches.put(build.Bench(n))
@@ -143,12 +154,12 @@ def main():
     def one(m, key):
         bench = benches.get()
         try:
-            verdict, by, seconds = judge(m, bench, lines, over_http)
+            verdict, by, seconds = judge(m, bench, asked(m))
         finally:
             benches.put(bench)
         count.note(m, verdict)
         row = {"file": key[0], "text": key[1], "old": key[2], "new": key[3], "column": key[4], "nth": key[5], "line": m.line,
-               "function": m.function, "verdict": verdict, "by": by, "seconds": round(seconds, 1), "digest": cover.digest(m.file)}
+               "function": m.function, "verdict": verdict, "by": by, "seconds": round(seconds, 1), "digest": digest(m.file)}
         with count.lock, open(RESULTS, "a", encoding="utf-8") as f:
             f.write(json.dumps(row) + "\n")
         print(f"{m.file}:{m.line}:{m.column + 1} {m.function}: {m.what}: {shlex.quote(m.old)} -> {shlex.quote(m.new)}: "
@@ -157,7 +168,7 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(a.j) as pool:
         running = set()
         for key, m in todo:
-            if not a.db and not lines.tests_of(m):
+            if not a.db and not asked(m):
                 continue
             row = earlier.get(key)
             while running and (len(running) >= a.j or count.judged() + len(running) >= a.n):
@@ -168,7 +179,7 @@ def main():
                 break
             if (*key[:2], key[4] + 1, *key[2:4]) in known:
                 count.note(m, "equivalent")
-            elif row and row["digest"] == cover.digest(m.file) and not (a.again and row["verdict"] == "survived"):
+            elif row and row["digest"] == digest(m.file) and not (a.again and row["verdict"] == "survived"):
                 count.note(m, row["verdict"])
             else:
                 running.add(pool.submit(one, m, key))

@@ -3,7 +3,7 @@
 
 Pure text: comments, preprocessor lines, logs and assertions are left alone, and so are numbers that are sizes of buffers, since one byte
 more changes nothing that anybody promised. Strings are left alone but for SQL, which is broken only when databases are there."""
-import collections, json, re, subprocess
+import collections, functools, json, re, subprocess
 
 Mutant = collections.namedtuple("Mutant", "file line column old new function what")
 
@@ -17,11 +17,16 @@ SQL_SWAP = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "=": "<>", "<>": "=", "A
             "IS NOT NULL": "IS NULL", "NOT EXISTS": "EXISTS", "EXISTS": "NOT EXISTS", "+": "-", "-": "+"}
 
 
-def functions(path):
-    """[(first line, last line, name)] of the file."""
-    out = subprocess.run(["ctags", "--output-format=json", "--fields=+ne", "--kinds-C=f", "-o", "-", path], capture_output=True, text=True, check=True)
-    rows = [json.loads(line) for line in out.stdout.splitlines()]
-    return sorted((r["line"], r["end"], r["name"]) for r in rows if "end" in r)
+@functools.cache
+def functions_of_all(paths):
+    """{file: [(first line, last line, name)]}."""
+    said = subprocess.run(["ctags", "--output-format=json", "--fields=+ne", "--kinds-C=f", "-o", "-", "-L", "-"], capture_output=True,
+                          text=True, check=True, input="\n".join(paths)).stdout
+    found = {path: [] for path in paths}
+    for r in map(json.loads, said.splitlines()):
+        if "end" in r:
+            found[r["path"]].append((r["line"], r["end"], r["name"]))
+    return {path: sorted(rows) for path, rows in found.items()}
 
 
 def blank(text):
@@ -67,11 +72,11 @@ def of_line(bare, line):
         yield len(line) - len(line.lstrip()), old, ";", "statement left out"
 
 
-def mutants(path, with_sql):
+def mutants(path, with_sql, where):
+    """Those of one file, of whose functions `where` has the lines."""
     text = open(path, encoding="utf-8").read()
     bare_text, strings = blank(text)
     lines, bare = text.split("\n"), bare_text.split("\n")
-    where = functions(path)
     owner = {}
     for first, last, name in where:
         for n in range(first + 1, last + 1):
@@ -85,9 +90,9 @@ def mutants(path, with_sql):
         for line in lines:
             starts.append(starts[-1] + len(line) + 1)
         for begin, end in strings:
-            n = text.count("\n", 0, begin) + 1
             if not re.search(r"\b(SELECT|UPDATE|INSERT|DELETE|WHERE|AND|FROM|JOIN|SET)\b", text[begin:end]):
                 continue
+            n = text.count("\n", 0, begin) + 1
             for m in SQL_TOKEN.finditer(text, begin, end):
                 # The statement stands above its user: the first function behind it.
                 name = owner.get(n) or next((f for first, _, f in where if first > n), None)
