@@ -54,6 +54,7 @@
 #include "scheduler/jobs/environment_shared.h"
 #include "scheduler/jobs/job_queue.h"
 #include "scheduler/jobs/priority_class.h"
+#include "scheduler/jobs/submit_names.h"
 #include "scheduler/jobs/queue_share.h"
 #include "scheduler/jobs/secret_use.h"
 #include "scheduler/jobs/series.h"
@@ -159,7 +160,7 @@ const struct stmt *const *const api_stmts[] = {
     job_dataset_stmts,
     job_output_stmts,
     capacity_stmts,
-    priority_class_stmts,
+    priority_class_stmts, submit_names_stmts,
     job_queue_stmts, queue_share_stmts, secret_stmts, secret_use_stmts,
     environment_stmts, environment_trust_stmts, shared_environment_stmts, inside_stmts, idle_policy_stmts,
     invariants_stmts,

@@ -38,7 +38,7 @@ static void tell(struct work *w, const struct job_array *a, const char *act)
 static enum errc prepare(struct work *w, const void *in, struct err *e)
 {
     struct job_submission *s = ARENA_NEW(w->arena, struct job_submission);
-    if (submit_prepare(w, &((const struct array_create *)in)->job, w->principal, s, e) != ERR_OK) {
+    if (submit_prepare_one(w, &((const struct array_create *)in)->job, w->principal, s, e) != ERR_OK) {
         char below[sizeof e->field];
         memcpy(below, e->field, sizeof below);
         return below[0] ? err_field(e, "/job%.80s", below) : e->code;

@@ -12,6 +12,7 @@
 #include "scheduler/jobs/job_hold.h"
 #include "scheduler/jobs/job_suspend.h"
 #include "scheduler/jobs/submit.h"
+#include "scheduler/jobs/submit_names.h"
 #include "tenants/access/actor.h"
 #include "tenants/home/project.h"
 
@@ -49,9 +50,10 @@ static struct audit_event submit_event(struct call *c, const struct job *job)
     return ev;
 }
 
-static void prepare(struct call *c, const struct job_create *in, struct str key, struct job_submission *s, struct err *e)
+static void prepare(struct call *c, const struct job_create *in, const struct submit_names *names, struct str key,
+                    struct job_submission *s, struct err *e)
 {
-    if (submit_prepare(&c->work, in, c->principal, s, e) != ERR_OK)
+    if (submit_prepare(&c->work, in, c->principal, names, s, e) != ERR_OK)
         return;
     struct audit_event ev = submit_event(c, &s->job);
     struct audit_rows rows;
@@ -79,14 +81,33 @@ static void store_each(struct work *w, struct job_submission **items, struct cal
     }
 }
 
+/* NULL: they could not be asked for, and all of these calls are refused with that. */
+static const struct submit_names *ask_names(struct work *w, struct call **calls, size_t n)
+{
+    struct err e = { 0 };
+    const struct job_create **in = ARENA_ARRAY(w->arena, const struct job_create *, n);
+    struct uuid *tenants = ARENA_ARRAY(w->arena, struct uuid, n);
+    struct submit_names *names = ARENA_ARRAY(w->arena, struct submit_names, n);
+    for (size_t i = 0; i < n; i++) {
+        in[i] = calls[i]->in;
+        tenants[i] = calls[i]->work.tenant_id;
+    }
+    if (submit_names_ask(w, in, tenants, n, names, &e) == ERR_OK)
+        return names;
+    for (size_t i = 0; i < n; i++)
+        calls[i]->err = e;
+    return NULL;
+}
+
 static void submit_combined(struct work *w, struct call **calls, size_t n)
 {
     struct job_submission *all = ARENA_ARRAY(w->arena, struct job_submission, n), **items = ARENA_ARRAY(w->arena, struct job_submission *, n);
     struct call **who = ARENA_ARRAY(w->arena, struct call *, n);
+    const struct submit_names *names = ask_names(w, calls, n);
     size_t k = 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; names && i < n; i++) {
         struct call *c = calls[i];
-        prepare(c, c->in, c->idempotency_key, &all[i], &c->err);
+        prepare(c, c->in, &names[i], c->idempotency_key, &all[i], &c->err);
         if (c->err.code != ERR_OK)
             continue;
         who[k] = c;
@@ -162,8 +183,16 @@ static enum errc submit_batch(struct call *c, struct job_batch_out *out, struct 
     struct job_batch_item *ret = ARENA_ARRAY(a, struct job_batch_item, n);
     size_t *at = ARENA_ARRAY(a, size_t, n);
     struct err *errs = ARENA_ARRAY(a, struct err, n);
+    const struct job_create **each = ARENA_ARRAY(a, const struct job_create *, n);
+    struct uuid *tenants = ARENA_ARRAY(a, struct uuid, n);
+    struct submit_names *names = ARENA_ARRAY(a, struct submit_names, n);
     for (size_t i = 0; i < n; i++) {
-        prepare(c, (const struct job_create *)in->jobs.items + i, str_fmt(a, "%.*s %zu", STR_ARG(c->idempotency_key), i), &all[i], &errs[i]);
+        each[i] = (const struct job_create *)in->jobs.items + i;
+        tenants[i] = c->work.tenant_id;
+    }
+    TRY(submit_names_ask(&c->work, each, tenants, n, names, e));
+    for (size_t i = 0; i < n; i++) {
+        prepare(c, each[i], &names[i], str_fmt(a, "%.*s %zu", STR_ARG(c->idempotency_key), i), &all[i], &errs[i]);
         if (errs[i].code == ERR_OK) {
             at[k] = i;
             items[k++] = &all[i];

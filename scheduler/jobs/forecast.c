@@ -143,7 +143,7 @@ enum errc forecast_check(struct work *w, const struct job_create *in, const stru
 {
     struct job_submission *s = ARENA_NEW(w->arena, struct job_submission);
     *ret = (struct forecast){ 0 };
-    if (submit_prepare(w, in, p, s, &ret->verdict) == ERR_OK)
+    if (submit_prepare_one(w, in, p, s, &ret->verdict) == ERR_OK)
         (void)!job_submit_try(w, s, &ret->verdict);
     if (err_row(ret->verdict.code)->http >= 500) {
         *e = ret->verdict;

@@ -54,14 +54,9 @@ SCHEMA_OF(queue_name, "A declared queue", FIELD(queue_name, name, 0, .doc = "Its
 static const struct stmt queue_names = { .name = "queue_names", .params = "ui", .row = &queue_name_schema, .card = CARD_MANY,
     .sql =
     "SELECT DISTINCT name FROM queue WHERE tenant_id = $1 ORDER BY 1 LIMIT $2" };
-struct queue_known { bool is_known; };
-SCHEMA_OF(queue_known, "Whether there is one", FIELD(queue_known, is_known, 0, .doc = "Declared, or in a quota rule"));
-static const struct stmt queue_known = { .name = "queue_known", .params = "s", .row = &queue_known_schema, .card = CARD_ONE,
-    .sql =
-    "SELECT queue_known($1) AS is_known" };
 
 const struct stmt *const job_queue_stmts[] = { &queue_lock, &queue_insert, &queue_update, &queue_delete, &queue_get,
-    &queue_list, &queue_names, &queue_known, NULL };
+    &queue_list, &queue_names, NULL };
 
 enum errc job_queue_create(struct work *w, const struct job_queue *in, struct job_queue *ret, struct err *e)
 {
@@ -139,15 +134,9 @@ static enum errc seen_queues(struct work *w, struct slice *ret, struct err *e)
     return ERR_OK;
 }
 
-enum errc job_queue_check(struct work *w, struct str name, struct err *e)
+enum errc job_queue_refusal(struct work *w, struct str name, struct err *e)
 {
-    struct queue_known known;
     struct slice seen;
-    if (str_eq_c(name, "default"))
-        return ERR_OK;
-    TRY(db_one(w->tx, &queue_known, ARGS(A_STR(name)), &known, e));
-    if (known.is_known)
-        return ERR_OK;
     TRY(seen_queues(w, &seen, e));
     struct str near = nearest_of(name, seen.items, seen.n);
     if (!near.ptr)

@@ -41,8 +41,8 @@ enum errc job_queue_get(struct work *w, struct uuid queue_id, struct job_queue *
 /* Newest first, behind `position`; nil: from the start. */
 enum errc job_queue_list(struct work *w, struct uuid position, int64_t limit, struct slice *ret, struct err *e) MUST_CHECK;
 
-/* That a job may name it: `default`, a declared queue, or one that a quota rule is about. UNPROCESSABLE at /queue with the
- * nearest name. */
-enum errc job_queue_check(struct work *w, struct str name, struct err *e) MUST_CHECK;
+/* The refusal of a job whose queue is none that it may name (submit_names.h): UNPROCESSABLE at /queue with the nearest name of
+ * those that may be seen. Never ERR_OK. */
+enum errc job_queue_refusal(struct work *w, struct str name, struct err *e) MUST_CHECK;
 
 extern const struct stmt *const job_queue_stmts[];

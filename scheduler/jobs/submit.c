@@ -3,12 +3,11 @@
  * it. */
 #include "scheduler/jobs/submit.h"
 #include "scheduler/jobs/dependency.h"
-#include "scheduler/jobs/job_queue.h"
 #include "scheduler/jobs/job_snap.h"
 #include "core/db/run_tx.h"
 #include "scheduler/mirror/capacity.h"
 #include "scheduler/jobs/job_prepare.h"
-#include "scheduler/jobs/priority_class.h"
+#include "scheduler/jobs/submit_names.h"
 #include "scheduler/plan/miss.h"
 #include "tenants/access/principal.h"
 #include "tenants/home/residency_facts.h"
@@ -58,23 +57,6 @@ static enum errc check_capacity(struct work *w, const struct principal *p, const
     return err_field(e, "/%s", miss_names[c.lacks]);
 }
 
-/* Only a job that names a class costs a read. */
-static enum errc check_class(struct work *w, const struct job *j, struct err *e)
-{
-    struct priority_class c;
-    if (str_eq(j->cls, STR("default")))
-        return ERR_OK;
-    if (RUN_READ(w, priority_class_get(w, j->cls, &c, e), e) == ERR_OK)
-        return ERR_OK;
-    return e->code == ERR_NOT_FOUND ? FAIL_AT(e, INVALID, "/class", "There is no priority class %.*s", STR_ARG(j->cls)) : e->code;
-}
-
-/* Only a job that names a queue costs a read. */
-static enum errc check_queue(struct work *w, const struct job *j, struct err *e)
-{
-    return !j->queue.len || str_eq_c(j->queue, "default") ? ERR_OK : RUN_READ(w, job_queue_check(w, j->queue, e), e);
-}
-
 /* Only a job that waits for others costs a read. */
 static enum errc check_dependencies(struct work *w, const struct job_create *in, struct job_submission *s, struct err *e)
 {
@@ -100,12 +82,20 @@ enum errc (*const job_prepare_fns[JOB_KIND_COUNT])(struct work *w, struct job_su
 #undef JOB_TYPE
 };
 
-enum errc submit_prepare(struct work *w, const struct job_create *in, const struct principal *p, struct job_submission *s, struct err *e)
+enum errc submit_prepare_one(struct work *w, const struct job_create *in, const struct principal *p, struct job_submission *s,
+                             struct err *e)
+{
+    struct submit_names names;
+    TRY(submit_names_ask(w, &in, &w->tenant_id, 1, &names, e));
+    return submit_prepare(w, in, p, &names, s, e);
+}
+
+enum errc submit_prepare(struct work *w, const struct job_create *in, const struct principal *p, const struct submit_names *names,
+                         struct job_submission *s, struct err *e)
 {
     TRY(job_check(in, p, w->arena, w->now_us, &s->job, e));
     TRY(find_project(w, in, &s->job, e));
-    TRY(check_class(w, &s->job, e));
-    TRY(check_queue(w, &s->job, e));
+    TRY(submit_names_check(w, &s->job, names, e));
     TRY(check_dependencies(w, in, s, e));
     TRY(job_prepare_fns[in->kind](w, s, e));
     TRY(check_place(w, &s->job, e));

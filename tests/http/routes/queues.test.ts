@@ -54,6 +54,27 @@ describe('a queue', () => {
     expect(foreign.json.detail).not.toContain('did you mean');
   });
 
+  test('or a class that nobody knows refuses its own job alone, of those that come together', async () => {
+    must(await tenant.post('/v1/queues', { name: 'together' }), 201);
+    const job = (over: object) => ({ name: 'one of many', kind: 'noop', pool: 'no-machines', ...over });
+    const jobs = [job({ queue: 'together' }), job({ queue: 'togehter' }), job({}), job({ queue: 'together', class: 'nobodys' }),
+      job({ queue: 'together', priority: 7 })];
+    const expected = [201, 422, 201, 400, 201];
+    const many = await Promise.all([0, 1, 2, 3].flatMap(() => jobs.map((body) => tenant.post('/v1/jobs', body))));
+    expect(many.map((r) => r.status)).toEqual([0, 1, 2, 3].flatMap(() => expected));
+    expect([problemOf(many[1]!).errors?.[0]?.pointer, many[1]!.json.detail]).toEqual(
+      ['/queue', 'There is no queue togehter; did you mean together?']);
+    expect(problemOf(many[3]!).errors?.[0]?.pointer).toBe('/class');
+    expect(many[4]!.json).toMatchObject({ queue: 'together', priority: 7 });
+    const answer = must(await tenant.post('/v1/jobs:batch', { jobs }), 207).data;
+    expect(answer.map((a: any) => [a.code, a.pointer])).toEqual([['ok', undefined], ['unprocessable', '/jobs/1/queue'],
+      ['ok', undefined], ['invalid_argument', '/jobs/3/class'], ['ok', undefined]]);
+    const stored = [...many.filter((r) => r.status === 201).map((r) => r.json.job_id),
+      ...answer.filter((a: any) => a.code === 'ok').map((a: any) => a.job_id)];
+    expect(stored).toHaveLength(15);
+    for (const id of stored) must(await tenant.post(`/v1/jobs/${id}/cancel`, {}), 200);
+  });
+
   test('of the tenant is known to jobs of who acts in one project, and is not told of', async () => {
     const project = must(await tenant.post('/v1/projects', { name: 'red' }), 201);
     const user_id = must(await tenant.post('/v1/users', { name: 'member' }), 201).user_id;

@@ -81,7 +81,7 @@ static inline enum errc prepare(const struct principal *p, int kind, const char 
                              .slots = slots, .gpus = gpus, .max_attempts = 3, .max_runtime_seconds = 60 };
     *s = (struct job_submission){ 0 };
     *e = (struct err){ 0 };
-    return submit_prepare(&w, &in, p, s, e);
+    return submit_prepare_one(&w, &in, p, s, e);
 }
 
 static inline const char *train_spec(int64_t version)
