@@ -1,11 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Which queues and priority classes that submissions name nobody knows, of many tenants at once: queues[i] is asked of tenants[i]. A
--- queue is known when it is declared or in a quota rule, of whatever project: asked of who acts in some projects alone, too, who
--- sees no row of the tenant as a whole (docs/adr/0080). A class is the platform's, so its tenant is the nil id. Each distinct name is
--- one look-up, whatever the planner believes of the tables' sizes; what is known, which is nearly always all, gives no row.
+-- Which queues and priority classes that submissions name nobody knows, of many tenants at once: queues[i] is asked of
+-- tenants[i]. A queue is known when it is declared or in a quota rule, of whatever project: asked of who acts in some projects
+-- alone, too, who sees no row of the tenant as a whole (docs/adr/0080). A class is the platform's, so its tenant is the nil id.
+-- Each distinct name is one look-up, whatever the planner believes of the tables' sizes; what is known, which is nearly always
+-- all, gives no row.
 CREATE OR REPLACE FUNCTION job_names_unknown(tenants uuid[], queues text[], classes text[])
 RETURNS TABLE (is_class boolean, tenant_id uuid, name text)
-LANGUAGE plpgsql SECURITY DEFINER STABLE SET search_path = pg_catalog, public, pg_temp SET plan_cache_mode = force_generic_plan AS $$
+LANGUAGE plpgsql SECURITY DEFINER STABLE SET search_path = pg_catalog, public, pg_temp
+SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 BEGIN
   RETURN QUERY

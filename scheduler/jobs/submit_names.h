@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* submit_names.h - the queue and the priority class that a submission names: whether there are such.
  *
- * Submissions that come together are asked for at once, by one statement that looks each name of a tenant up once, however many
- * name it (docs/adr/0106). A job that names neither, or `default`, costs nothing: no statement is sent when nothing is to be asked.
+ * Submissions that come together are asked for at once, by one statement that looks each name of a tenant up once, however
+ * many name it (docs/adr/0106). A job that names neither, or `default`, costs nothing: where nothing is to be asked, no statement
+ * is sent.
  * Order: submit_names_ask for all, then submit_names_check for each where its other checks are.
  * Memory: w->arena. Errors of asking: those of the transaction; of a name, see submit_names_check. */
 #pragma once

@@ -66,8 +66,10 @@ const struct stmt *const rules_own_stmts[] = { &rules_stmt, &rules_queues, &rule
 enum errc rules_read(struct work *w, const struct uuid *tenants, size_t n, struct rulebook *ret, struct err *e)
 {
     *ret = (struct rulebook){ 0 };
-    TRY(db_many(w->tx, &rules_stmt, ARGS(A_UUIDS(tenants, n), A_I64(RULES_MAX)), &ret->rules, RULES_MAX, e));
-    TRY(db_many(w->tx, &rules_queues, ARGS(A_UUIDS(tenants, n), A_I64(RULES_MAX)), &ret->queues, RULES_MAX, e));
+    struct db_ask *rules = db_ask(w->tx, &rules_stmt, ARGS(A_UUIDS(tenants, n), A_I64(RULES_MAX)));
+    struct db_ask *queues = db_ask(w->tx, &rules_queues, ARGS(A_UUIDS(tenants, n), A_I64(RULES_MAX)));
+    TRY(db_told_many(w->tx, rules, &ret->rules, RULES_MAX, e));
+    TRY(db_told_many(w->tx, queues, &ret->queues, RULES_MAX, e));
     rulebook_link(ret, w->arena);
     return ERR_OK;
 }

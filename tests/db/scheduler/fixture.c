@@ -110,8 +110,9 @@ void fixture_open(struct fixture *f)
 
 void fixture_open_wide(struct fixture *f, int connections)
 {
-    static const struct stmt *const *const app_lists[] = { residency_stmts, job_stmts, job_apply_stmts, node_stmts,
-        invariants_stmts, watch_stmts, series_stmts, capacity_stmts, submit_names_stmts, priority_class_stmts, job_queue_stmts, queue_share_stmts,
+    static const struct stmt *const *const app_lists[] = { residency_stmts, job_stmts, submit_names_stmts,
+        job_apply_stmts, node_stmts,
+        invariants_stmts, watch_stmts, series_stmts, capacity_stmts, priority_class_stmts, job_queue_stmts, queue_share_stmts,
         reservation_stmts, engine_stmts, zone_stmts,
         secret_stmts, secret_use_stmts, inside_stmts, idle_policy_stmts,
         environment_stmts, environment_trust_stmts, shared_environment_stmts, job_dataset_stmts,
