@@ -86,13 +86,13 @@ static const struct submit_names *ask_names(struct work *w, struct call **calls,
 {
     struct err e = { 0 };
     const struct job_create **in = ARENA_ARRAY(w->arena, const struct job_create *, n);
-    struct uuid *tenants = ARENA_ARRAY(w->arena, struct uuid, n);
+    const struct work **who = ARENA_ARRAY(w->arena, const struct work *, n);
     struct submit_names *names = ARENA_ARRAY(w->arena, struct submit_names, n);
     for (size_t i = 0; i < n; i++) {
         in[i] = calls[i]->in;
-        tenants[i] = calls[i]->work.tenant_id;
+        who[i] = &calls[i]->work;
     }
-    if (submit_names_ask(w, in, tenants, n, names, &e) == ERR_OK)
+    if (submit_names_ask(w, in, who, n, names, &e) == ERR_OK)
         return names;
     for (size_t i = 0; i < n; i++)
         calls[i]->err = e;
@@ -184,13 +184,13 @@ static enum errc submit_batch(struct call *c, struct job_batch_out *out, struct 
     size_t *at = ARENA_ARRAY(a, size_t, n);
     struct err *errs = ARENA_ARRAY(a, struct err, n);
     const struct job_create **each = ARENA_ARRAY(a, const struct job_create *, n);
-    struct uuid *tenants = ARENA_ARRAY(a, struct uuid, n);
+    const struct work **who = ARENA_ARRAY(a, const struct work *, n);
     struct submit_names *names = ARENA_ARRAY(a, struct submit_names, n);
     for (size_t i = 0; i < n; i++) {
         each[i] = (const struct job_create *)in->jobs.items + i;
-        tenants[i] = c->work.tenant_id;
+        who[i] = &c->work;
     }
-    TRY(submit_names_ask(&c->work, each, tenants, n, names, e));
+    TRY(submit_names_ask(&c->work, each, who, n, names, e));
     for (size_t i = 0; i < n; i++) {
         prepare(c, each[i], &names[i], str_fmt(a, "%.*s %zu", STR_ARG(c->idempotency_key), i), &all[i], &errs[i]);
         if (errs[i].code == ERR_OK) {

@@ -522,13 +522,13 @@ CREATE FUNCTION public.job_many(t uuid, last_states text[]) RETURNS boolean
     -- the body: migrations
 ALTER FUNCTION public.job_many(t uuid, last_states text[]) OWNER TO falaj_owner;
 
--- Name: job_names_unknown(uuid[], text[], text[]); Type: FUNCTION; Schema: public; Owner: falaj_system
-CREATE FUNCTION public.job_names_unknown(tenants uuid[], queues text[], classes text[]) RETURNS TABLE(is_class boolean, tenant_id uuid, name text)
+-- Name: job_names_unknown(uuid[], text[], text[], uuid[], uuid[]); Type: FUNCTION; Schema: public; Owner: falaj_system
+CREATE FUNCTION public.job_names_unknown(tenants uuid[], queues text[], classes text[], owners uuid[], projects uuid[]) RETURNS TABLE(what text, tenant_id uuid, name text, project_id uuid)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     -- the body: migrations
-ALTER FUNCTION public.job_names_unknown(tenants uuid[], queues text[], classes text[]) OWNER TO falaj_system;
+ALTER FUNCTION public.job_names_unknown(tenants uuid[], queues text[], classes text[], owners uuid[], projects uuid[]) OWNER TO falaj_system;
 
 -- Name: job_newest_waiting(text); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.job_newest_waiting(conditions text) RETURNS text
@@ -8058,9 +8058,9 @@ GRANT ALL ON FUNCTION public.job_engine_put(tenants uuid[], jobs uuid[], engines
 REVOKE ALL ON FUNCTION public.job_find(t uuid, below uuid, floor uuid, is_queued boolean, live text[], ended text[], kind text, project uuid, creator uuid, zone text, pool text, q text, after timestamp with time zone, before timestamp with time zone, most bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.job_find(t uuid, below uuid, floor uuid, is_queued boolean, live text[], ended text[], kind text, project uuid, creator uuid, zone text, pool text, q text, after timestamp with time zone, before timestamp with time zone, most bigint) TO falaj_app;
 
--- Name: FUNCTION job_names_unknown(tenants uuid[], queues text[], classes text[]); Type: ACL; Schema: public; Owner: falaj_system
-REVOKE ALL ON FUNCTION public.job_names_unknown(tenants uuid[], queues text[], classes text[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.job_names_unknown(tenants uuid[], queues text[], classes text[]) TO falaj_app;
+-- Name: FUNCTION job_names_unknown(tenants uuid[], queues text[], classes text[], owners uuid[], projects uuid[]); Type: ACL; Schema: public; Owner: falaj_system
+REVOKE ALL ON FUNCTION public.job_names_unknown(tenants uuid[], queues text[], classes text[], owners uuid[], projects uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.job_names_unknown(tenants uuid[], queues text[], classes text[], owners uuid[], projects uuid[]) TO falaj_app;
 
 -- Name: FUNCTION job_nodes_put(tenants uuid[], jobs uuid[], nodess bigint[]); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.job_nodes_put(tenants uuid[], jobs uuid[], nodess bigint[]) FROM PUBLIC;

@@ -11,7 +11,6 @@
 #include "scheduler/plan/miss.h"
 #include "tenants/access/principal.h"
 #include "tenants/home/residency_facts.h"
-#include "tenants/home/project.h"
 
 /* In the zone that the job names or its data lies in; a job that says neither needs some zone. */
 static enum errc check_place(struct work *w, const struct job *j, struct err *e)
@@ -68,14 +67,6 @@ static enum errc check_dependencies(struct work *w, const struct job_create *in,
     return ERR_OK;
 }
 
-/* Only a caller that names a project, or is held to some, costs a read. */
-static enum errc find_project(struct work *w, const struct job_create *in, struct job *j, struct err *e)
-{
-    if (uuid_is_nil(in->project_id) && !w->projects.n)
-        return ERR_OK;
-    return RUN_READ(w, project_for_new(w, w->tx, in->project_id, &j->project_id, e), e);
-}
-
 enum errc (*const job_prepare_fns[JOB_KIND_COUNT])(struct work *w, struct job_submission *s, struct err *e) = {
 #define JOB_TYPE(NAME, name, ...) [JOB_##NAME] = job_prepare_##name,
 #include "core/wire/job_type.def"
@@ -86,7 +77,8 @@ enum errc submit_prepare_one(struct work *w, const struct job_create *in, const 
                              struct err *e)
 {
     struct submit_names names;
-    TRY(submit_names_ask(w, &in, &w->tenant_id, 1, &names, e));
+    const struct work *who = w;
+    TRY(submit_names_ask(w, &in, &who, 1, &names, e));
     return submit_prepare(w, in, p, &names, s, e);
 }
 
@@ -94,7 +86,7 @@ enum errc submit_prepare(struct work *w, const struct job_create *in, const stru
                          struct job_submission *s, struct err *e)
 {
     TRY(job_check(in, p, w->arena, w->now_us, &s->job, e));
-    TRY(find_project(w, in, &s->job, e));
+    TRY(submit_names_project(w, in, names, &s->job.project_id, e));
     TRY(submit_names_check(w, &s->job, names, e));
     TRY(check_dependencies(w, in, s, e));
     TRY(job_prepare_fns[in->kind](w, s, e));

@@ -78,20 +78,30 @@ enum errc project_close(struct work *w, struct uuid project_id, int64_t version,
     return change(w, project_id, STR_NULL, &(struct shown_name){ 0 }, STR("CLOSED"), version, ret, e);
 }
 
+struct uuid project_choice(const struct work *w, struct uuid given)
+{
+    return uuid_is_nil(given) && w->projects.n == 1 ? *(struct uuid *)w->projects.items : given;
+}
+
+enum errc project_take(const struct work *w, struct uuid given, bool is_there, bool is_open, struct err *e)
+{
+    const struct uuid chosen = project_choice(w, given);
+    if (uuid_is_nil(chosen))
+        return w->projects.n ? FAIL_AT(e, MISSING_FIELD, "/project_id", "You work in several projects: name one in project_id")
+                             : ERR_OK;
+    if (!is_there || !project_is_in(w->projects, chosen))
+        return FAIL_AT(e, NOT_FOUND, "/project_id", "The project does not exist");
+    return is_open ? ERR_OK : FAIL_AT(e, CONFLICT, "/project_id", "The project is closed");
+}
+
 enum errc project_for_new(struct work *w, struct db_tx *tx, struct uuid given, struct uuid *ret, struct err *e)
 {
-    struct project p;
-    if (uuid_is_nil(given) && w->projects.n > 1)
-        return FAIL_AT(e, MISSING_FIELD, "/project_id", "You work in several projects: name one in project_id");
-    *ret = uuid_is_nil(given) && w->projects.n == 1 ? *(struct uuid *)w->projects.items : given;
-    if (uuid_is_nil(*ret))
-        return ERR_OK;
-    enum errc rc = db_one(tx, &project_read, ARGS(A_UUID(w->tenant_id), A_UUID(*ret)), &p, e);
-    if (rc == ERR_NOT_FOUND)
-        return FAIL_AT(e, NOT_FOUND, "/project_id", "The project does not exist");
-    if (rc != ERR_OK)
-        return rc;
-    return str_eq_c(p.state, "ACTIVE") ? ERR_OK : FAIL_AT(e, CONFLICT, "/project_id", "The project is closed");
+    struct project p = { .state = STR("") };
+    enum errc rc = ERR_OK;
+    *ret = project_choice(w, given);
+    if (!uuid_is_nil(*ret))
+        rc = db_one(tx, &project_read, ARGS(A_UUID(w->tenant_id), A_UUID(*ret)), &p, e);
+    return rc == ERR_OK || rc == ERR_NOT_FOUND ? project_take(w, given, rc == ERR_OK, str_eq_c(p.state, "ACTIVE"), e) : rc;
 }
 
 bool project_is_in(struct slice projects, struct uuid project_id)

@@ -43,6 +43,10 @@ enum errc project_update(struct work *w, struct uuid project_id, struct str name
 /* Twice is the same as once. */
 enum errc project_close(struct work *w, struct uuid project_id, int64_t version, struct project *ret, struct err *e) MUST_CHECK;
 
+/* The two halves of project_for_new, for who has read otherwise whether the project is there and open: which one it is, nil where
+ * there is none to look for, and whether something new may begin in it. */
+struct uuid project_choice(const struct work *w, struct uuid given);
+enum errc project_take(const struct work *w, struct uuid given, bool is_there, bool is_open, struct err *e) MUST_CHECK;
 /* The project of something new: the given one if it is there, seen and open; for who may act in one project only, that one; for who may
  * act in several, one must be given. *ret nil: the tenant as a whole. Errors point at /project_id. */
 enum errc project_for_new(struct work *w, struct db_tx *tx, struct uuid given, struct uuid *ret, struct err *e) MUST_CHECK;

@@ -4,11 +4,12 @@
 
     rules    no-op jobs from submission to end: of tenants with a rule, a declared queue and a class, beside tenants without; why
              jobs wait is explained in both. Goal: 0.95
+    members  the same of people who act in one project each, beside people who act in the tenant as a whole. Goal: 0.95
     waiting  submissions per second while a million jobs wait, beside a platform where none does. Goal: 0.95
 
 Two platforms of the second stand beside each other, and one at a time has work; the jobs that wait are put in as million_jobs.py
 does. Prints one JSON line a figure. Not a test: no figure fails. Needs wrk.
-usage: tests/bench/scheduler/ratios.py [--only rules,waiting] [--turns N] [--seconds N] [--waiting N] [--tenants N]"""
+usage: tests/bench/scheduler/ratios.py [--only rules,members,waiting] [--turns N] [--seconds N] [--waiting N] [--tenants N]"""
 import argparse, os, statistics, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -16,7 +17,7 @@ for at in ("../../lib", ".."):
     sys.path.insert(0, os.path.join(HERE, at))
 from api import BODY, SLOTS, age_wal, figure, one_e2e, wrk
 from million_jobs import fill
-from platform_falaj import Platform, log
+from platform_falaj import Api, Platform, log
 
 CLASS, QUEUE = "usual", "main"
 
@@ -50,19 +51,38 @@ def with_rules(p, n):
     return out
 
 
-def rules(a):
+def with_members(p, n):
+    """As many more tenants, each with a project and a person who acts in it alone."""
+    out = []
+    for i in range(n):
+        tenant, api = p.tenant(f"parted-{i}")
+        project = api.must("POST", "/v1/projects", {"name": "one"})["project_id"]
+        user = api.must("POST", "/v1/users", {"name": "member"})["user_id"]
+        api.must("POST", "/v1/role-bindings", {"user_id": user, "role": "ml-engineer", "project_id": project})
+        out.append((tenant, Api(p.url, api.must("POST", "/v1/api-tokens", {"name": "x", "user_id": user})["token"])))
+    return out
+
+
+def to_the_end(a, name, others, **job):
     p, plain = platform(a.tenants, SLOTS)
-    ruled = with_rules(p, a.tenants)
+    made = others(p, a.tenants)
     age_wal(p)
     rates = ([], [])
     for turn in range(a.turns):
         for k in (0, 1) if turn % 2 == 0 else (1, 0):
-            job = {"queue": QUEUE, "class": CLASS} if k else {}
-            r = one_e2e(p, [api.token for _, api in (ruled if k else plain)], a.seconds, **job)
+            r = one_e2e(p, [api.token for _, api in (made if k else plain)], a.seconds, **(job if k else {}))
             rates[k].append(r["rate"])
-            log("with rules" if k else "plain", round(r["rate"]), "jobs/s", r["per_job"]["cpu_us"])
+            log(name if k else "plain", round(r["rate"]), "jobs/s", r["per_job"]["cpu_us"])
     p.close()
-    tell("rules.submit_to_done", *rates, a.turns, goal=0.95)
+    tell(f"{name}.submit_to_done", *rates, a.turns, goal=0.95)
+
+
+def rules(a):
+    to_the_end(a, "rules", with_rules, **{"queue": QUEUE, "class": CLASS})
+
+
+def members(a):
+    to_the_end(a, "members", with_members)
 
 
 def waiting(a):
@@ -88,14 +108,14 @@ def waiting(a):
 
 def main():
     ap = argparse.ArgumentParser()
-    ap.add_argument("--only", default="rules,waiting")
+    ap.add_argument("--only", default="rules,members,waiting")
     ap.add_argument("--turns", type=int, default=4)
     ap.add_argument("--seconds", type=int, default=5)
     ap.add_argument("--waiting", type=int, default=1000000)
     ap.add_argument("--tenants", type=int, default=32)
     a = ap.parse_args()
     for name in a.only.split(","):
-        {"rules": rules, "waiting": waiting}[name](a)
+        {"rules": rules, "members": members, "waiting": waiting}[name](a)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_submit_names.c - submissions of several tenants name queues and classes, known and not: each gets its own answer from one
- * look, and a batch of them is judged by one quota, whatever queue or class its jobs name; a stopped queue's wait. */
+/* test_submit_names.c - submissions of several tenants name queues, classes and projects, known and not: each gets its own answer
+ * from one look, and a batch of them is judged by one quota, whatever queue or class its jobs name; a stopped queue's wait. */
 #include "tests/db/scheduler/fixture.h"
 #include "audit/event.h"
 #include "scheduler/jobs/job_queue.h"
@@ -66,15 +66,15 @@ static void each_submission_has_its_own_answer(void **state)
     };
     struct job_create in[MOST];
     const struct job_create *each[MOST];
-    struct uuid tenants[MOST];
+    const struct work *who_of[MOST];
     struct submit_names names[MOST];
-    struct work w = work_of(UUID_NIL);
+    struct work w = work_of(UUID_NIL), a = { .tenant_id = f.tenant_a }, b = { .tenant_id = f.tenant_b };
     for (size_t i = 0; i < MOST; i++) {
         in[i] = noop(rows[i].queue, rows[i].cls);
         each[i] = &in[i];
-        tenants[i] = rows[i].is_b ? f.tenant_b : f.tenant_a;
+        who_of[i] = rows[i].is_b ? &b : &a;
     }
-    OK(submit_names_ask(&w, each, tenants, MOST, names, e));
+    OK(submit_names_ask(&w, each, who_of, MOST, names, e));
     for (size_t i = 0; i < MOST; i++) {
         assert_int_equal(names[i].no_queue, rows[i].no_queue);
         assert_int_equal(names[i].no_class, rows[i].no_class);
@@ -110,6 +110,59 @@ static void what_nobody_knows_is_refused_by_name(void **state)
     assert_string_equal(why.msg, "There is no priority class usaul");
 }
 
+static struct uuid project_of(struct uuid tenant, const char *name, const char *state)
+{
+    char t[UUID_TEXT], p[UUID_TEXT];
+    const struct uuid id = uuid_v7(clock_wall_us(&clock_system));
+    uuid_text(tenant, t);
+    uuid_text(id, p);
+    fixture_exec(&f, "INSERT INTO project (tenant_id, project_id, name, display_name, state, created_by)"
+                     " VALUES ('%s', '%s', '%s', '%s', '%s', gen_random_uuid())", t, p, name, name, state);
+    return id;
+}
+
+/* Members of one project, of two, and of none in particular submit together: which project it is, and whether it may be. */
+static void each_goes_to_a_project_that_it_may_use(void **state)
+{
+    (void)state;
+    const struct uuid red = project_of(f.tenant_a, "red", "ACTIVE"), old = project_of(f.tenant_a, "old", "CLOSED");
+    const struct uuid foreign = project_of(f.tenant_b, "red", "ACTIVE"), nobodys = uuid_v7(3);
+    struct uuid one[] = { red }, two[] = { red, old };
+    struct work all = { .tenant_id = f.tenant_a }, of_one = all, of_two = all, w = work_of(UUID_NIL);
+    of_one.projects = (struct slice){ one, 1 };
+    of_two.projects = (struct slice){ two, 2 };
+    const struct { const struct work *who; struct uuid named, goes_to; enum errc rc; } rows[] = {
+        { &all, UUID_NIL, UUID_NIL, ERR_OK }, { &all, red, red, ERR_OK }, { &all, old, UUID_NIL, ERR_CONFLICT },
+        { &all, foreign, UUID_NIL, ERR_NOT_FOUND }, { &all, nobodys, UUID_NIL, ERR_NOT_FOUND },
+        { &of_one, UUID_NIL, red, ERR_OK }, { &of_one, old, UUID_NIL, ERR_NOT_FOUND },
+        { &of_two, UUID_NIL, UUID_NIL, ERR_MISSING_FIELD }, { &of_two, red, red, ERR_OK },
+        { &of_two, old, UUID_NIL, ERR_CONFLICT },
+    };
+    enum { N = sizeof rows / sizeof *rows };
+    struct job_create in[N];
+    const struct job_create *each[N];
+    const struct work *who_of[N];
+    struct submit_names names[N];
+    for (size_t i = 0; i < N; i++) {
+        in[i] = noop("night", "usual");
+        in[i].project_id = rows[i].named;
+        each[i] = &in[i];
+        who_of[i] = rows[i].who;
+    }
+    OK(submit_names_ask(&w, each, who_of, N, names, e));
+    for (size_t i = 0; i < N; i++) {
+        struct uuid to;
+        struct err why = { 0 };
+        assert_int_equal(submit_names_project(rows[i].who, &in[i], &names[i], &to, &why), rows[i].rc);
+        if (rows[i].rc == ERR_OK)
+            assert_true(uuid_eq(to, rows[i].goes_to));
+        else
+            assert_string_equal(why.field, "/project_id");
+        assert_false(names[i].no_queue || names[i].no_class);
+    }
+    arena_free(w.arena);
+}
+
 /* A queue that is declared or forgotten counts at once. */
 static void no_answer_is_kept(void **state)
 {
@@ -132,15 +185,15 @@ static size_t submit_all(const struct job_create *in, size_t n, struct job_submi
     struct work w = work_of(f.tenant_a);
     struct job_submission *items[MOST];
     const struct job_create *each[MOST];
-    struct uuid tenants[MOST];
+    const struct work *who_of[MOST];
     struct submit_names names[MOST];
     struct audit_rows rows;
     size_t stored = 0;
     for (size_t i = 0; i < n; i++) {
         each[i] = &in[i];
-        tenants[i] = f.tenant_a;
+        who_of[i] = &w;
     }
-    OK(submit_names_ask(&w, each, tenants, n, names, e));
+    OK(submit_names_ask(&w, each, who_of, n, names, e));
     for (size_t i = 0; i < n; i++) {
         all[i] = (struct job_submission){ .kind_name = STR("noop"), .route = STR("job_submit"),
                                           .sha = STR("01234567890123456789012345678901") };
@@ -196,7 +249,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_submission_has_its_own_answer), cmocka_unit_test(what_nobody_knows_is_refused_by_name),
-        cmocka_unit_test(no_answer_is_kept), cmocka_unit_test(room_is_one_for_all_queues_and_classes),
+        cmocka_unit_test(each_goes_to_a_project_that_it_may_use), cmocka_unit_test(no_answer_is_kept),
+        cmocka_unit_test(room_is_one_for_all_queues_and_classes),
         cmocka_unit_test(of_one_batch_the_stopped_queues_jobs_wait),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
