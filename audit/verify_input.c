@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
+#include "audit/key_text.h"
 #include "audit/verify_evidence_int.h"
 #include "core/base/cleanup.h"
 
@@ -29,26 +30,25 @@ int key_list_add(struct key_list *l, const char *text)
 {
     char file[FILE_MAX];
     struct err e = { 0 };
+    size_t n = 0;
     if (l->n == KEYS_MAX) {
         fprintf(stderr, "falaj-verify: at most %d keys\n", KEYS_MAX);
         return EXIT_UNUSABLE;
     }
-    uint8_t *key = l->key[l->n];
-    if (!hex_decode(str_c(text), key, AUDIT_PUB)) {
-        ssize_t n = read_small(text, file, sizeof file);
-        if (n < 0) {
-            fprintf(stderr, "falaj-verify: cannot read key %s\n", text);
-            return EXIT_UNUSABLE;
-        }
-        while (n > 0 && (file[n - 1] == '\n' || file[n - 1] == '\r'))
-            n--;
-        if (!hex_decode(str_n(file, (size_t)n), key, AUDIT_PUB) &&
-            ed25519_public_of_pem(str_n(file, (size_t)n), key, &e) != ERR_OK) {
-            fprintf(stderr, "falaj-verify: %s holds no Ed25519 public key\n", text);
-            return EXIT_UNUSABLE;
-        }
+    if (hex_decode(str_c(text), l->key[l->n], AUDIT_PUB)) {
+        l->n++;
+        return 0;
     }
-    l->n++;
+    ssize_t len = read_small(text, file, sizeof file);
+    if (len < 0) {
+        fprintf(stderr, "falaj-verify: cannot read key %s\n", text);
+        return EXIT_UNUSABLE;
+    }
+    if (key_text_parse(str_n(file, (size_t)len), &l->key[l->n], KEYS_MAX - l->n, &n, &e) != ERR_OK) {
+        fprintf(stderr, "falaj-verify: %s holds no Ed25519 public key: %s\n", text, e.msg);
+        return EXIT_UNUSABLE;
+    }
+    l->n += n;
     return 0;
 }
 

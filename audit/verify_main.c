@@ -17,7 +17,8 @@
 
 static const char usage_text[] =
     "Usage: falaj-verify [options] BUNDLE...     (\"-\" is standard input)\n"
-    "  --key KEY               a public key that you were given some other way: a PEM file or 64 hex digits; up to 16 times.\n"
+    "  --key KEY               a public key that you were given some other way: a file (PEM, or base64 or hex by line), or 64\n"
+    "                          hex digits; up to 16 times.\n"
     "                          After a key was rotated, the keys before it too\n"
     "  --trust-embedded-key    without --key: believe the key in the bundle. Shows only that the bundle fits itself\n"
     "  --previous FILE         a head saved earlier: the log must still contain it\n"

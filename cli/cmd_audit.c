@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 #include "cli/bundle_check.h"
+#include "audit/key_text.h"
 #include "cli/output.h"
 #include "core/base/cleanup.h"
 #include "core/crypto/sign.h"
@@ -21,30 +22,11 @@ static ssize_t read_fd(void *ctx, void *p, size_t n)
 
 enum errc bundle_keys_parse(struct str text, struct bundle_keys *ret, struct err *e)
 {
+    size_t n = 0;
     ret->count = 0;
-    if (str_starts(str_trim(text), "-----BEGIN")) {
-        TRY(ed25519_public_of_pem(text, ret->key[0], e));
-        ret->count = 1;
-        return ERR_OK;
-    }
-    struct str rest = text, line;
-    for (bool more = true; more;) {
-        more = str_cut(rest, '\n', &line, &rest);
-        line = str_trim(line);
-        if (line.len && line.ptr[line.len - 1] == '\r')
-            line.len--;
-        if (!line.len || line.ptr[0] == '#')
-            continue;
-        size_t n = 0;
-        if (ret->count == BUNDLE_KEYS_MAX)
-            return FAIL(e, INVALID, "a key file holds at most %d keys", BUNDLE_KEYS_MAX);
-        bool is_hex = line.len == 2 * AUDIT_PUB && hex_decode(line, ret->key[ret->count], AUDIT_PUB);
-        bool is_key = is_hex || (base64_decode(line, ret->key[ret->count], AUDIT_PUB, &n, false) && n == AUDIT_PUB);
-        if (!is_key)
-            return FAIL(e, INVALID, "a key is a PEM public key, or 32 bytes as base64 or hex");
-        ret->count++;
-    }
-    return ret->count ? ERR_OK : FAIL(e, INVALID, "there is no key in the key file");
+    TRY(key_text_parse(text, ret->key, BUNDLE_KEYS_MAX, &n, e));
+    ret->count = (int)n;
+    return ERR_OK;
 }
 
 enum errc bundle_check(const char *path, const struct bundle_keys *keys, const struct verify_opts *with,
