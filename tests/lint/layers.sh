@@ -26,7 +26,7 @@ my %may = (
     migrations => "core migrations",
 );
 my %rank = (base => 0, table => 1, json => 2, db => 2, redis => 2, crypto => 2, data => 2, http => 3, s3 => 4, wire => 4);
-my $audit_pure = qr{^audit/(?:anchor_file|record|record_read|event_code|fields|filter|format|format_[a-z]+|head|lines|scan|merkle|chain|bundle|drop_list|evidence|fork|batches|verify|verify_drop|verify_head|verify_look|verify_report|witness)(?:_int)?\.(?:[ch]|def)$};
+my $audit_pure = qr{^audit/(?:anchor_file|record|record_read|event_code|fields|filter|format|format_[a-z]+|head|key_text|lines|scan|merkle|chain|bundle|drop_list|evidence|fork|batches|verify|verify_drop|verify_head|verify_look|verify_report|witness)(?:_int)?\.(?:[ch]|def)$};
 my $sched_pure = qr{^scheduler/plan/};
 
 # x.h, x_int.h, x.def and x.c are one module; the folder it lies in is its room.
