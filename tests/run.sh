@@ -14,7 +14,8 @@
 #
 # The tests run on the build `asan` (gcc, AddressSanitizer and UndefinedBehaviorSanitizer); with --full the unit tests run once more on
 # the build `clang` (clang, optimised). Before CTest's summary stand the minutes of each label and what is over its budget; the summary is
-# printed last and its status is the exit status. A build that fails ends the run with status 1 before any test.
+# printed last and its status is the exit status. A build that fails ends the run with status 1 before any test, and a disk with
+# too little room for it before the build.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -44,6 +45,8 @@ export LANG=C.UTF-8 TZ=UTC NO_COLOR=1
 export ASAN_OPTIONS=${ASAN_OPTIONS:-abort_on_error=0:halt_on_error=1:detect_leaks=1:strict_string_checks=1:allocator_may_return_null=0:color=never}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1:halt_on_error=1:color=never}
 
+# shellcheck source=tests/lib/words.sh
+source tests/lib/words.sh
 started=$SECONDS
 say() { printf 'run.sh: [%4d s] %s\n' $((SECONDS - started)) "$*"; }
 
@@ -58,7 +61,7 @@ fi
 
 failed_build() {
     wait    # what install_rest does is not left running
-    grep -nE 'FAILED|error:|Error|undefined reference' "build/$1.log" | head -n 40 || tail -n 40 "build/$1.log"
+    build_words "build/$1.log"
     say "the build '$1' failed; the whole log is build/$1.log"
     exit 1
 }
@@ -118,6 +121,7 @@ install_rest &
 rest=$!
 mapfile -t targets < <(python3 tests/lib/tier.py targets build/asan "${configuration[@]}" "${selection[@]}")
 if [[ ${#targets[@]} -gt 0 ]]; then
+    short=$(room_check build/asan "${targets[@]}") || { wait; say "$short"; exit 1; }
     build asan "${targets[@]}"
 fi
 if wants builds_clang; then

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """tier.py - what tests/run.sh asks of CTest's lists: which targets the chosen tests need, and how long each label took.
 
-usage: tier.py targets BUILD CTEST-ARG…     the ninja targets of the chosen tests, one per line; nothing when no test is chosen
+usage: tier.py targets BUILD CTEST-ARG…     the ninja targets of the chosen tests, one per line; nothing when none needs one
        tier.py minutes BUILD JUNIT BUDGET TIER CTEST-ARG…
 A label's minutes are the sum of its tests' times. Tests run beside each other, so the sums say what a label costs, not how long
 the run took; a test with two labels counts in both. BUDGET is tests/budget.txt. minutes always ends with status 0: a slow
@@ -32,7 +32,8 @@ def targets(build, args):
             need.add(max(own, key=len))
         elif not test["name"].startswith(("lint_", "builds_", "fuzz")) or test["name"] in ("lint_gen", "lint_schema"):
             need.add("programs")
-    print("\n".join(sorted(need)))
+    for target in sorted(need):                 # no line at all when scripts alone are chosen
+        print(target)
 
 
 def budgets(path):
