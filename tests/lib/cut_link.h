@@ -143,8 +143,9 @@ static inline void cut_link_unix(struct cut_link *l, const char *path, const cha
     *l = (struct cut_link){ .port = 0 };
     struct sockaddr_un at = { .sun_family = AF_UNIX }, there = { .sun_family = AF_UNIX };
     snprintf(l->path, sizeof l->path, "%s", path);
-    snprintf(at.sun_path, sizeof at.sun_path, "%s", path);
-    snprintf(there.sun_path, sizeof there.sun_path, "%s", to);
+    assert_true(strlen(path) < sizeof at.sun_path && strlen(to) < sizeof there.sun_path);
+    memcpy(at.sun_path, path, strlen(path) + 1);
+    memcpy(there.sun_path, to, strlen(to) + 1);
     cut_begin(l, (struct sockaddr *)&at, sizeof at, &there, sizeof there);
 }
 

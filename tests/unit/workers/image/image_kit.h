@@ -59,7 +59,8 @@ static inline void tar_put(struct buf *b, char type, const char *name, const cha
     char h[TAR_BLOCK] = "";
     memcpy(h, name, strlen(name) < 100 ? strlen(name) : 100);
     snprintf(h + 100, 8, "%07o", mode);
-    snprintf(h + 124, 12, "%011zo", n);
+    assert_in_range(n, 0, INT32_MAX);
+    snprintf(h + 124, 12, "%011o", (unsigned)n);
     h[156] = type;
     memcpy(h + 157, link, strlen(link) < 100 ? strlen(link) : 100);
     memcpy(h + 257, "ustar\0" "00", 8);
@@ -206,7 +207,7 @@ static inline int folder_make(char path[64])
 
 static inline void folder_end(const char *path, int fd)
 {
-    char cmd[100];
+    char cmd[160];
     close(fd);
     snprintf(cmd, sizeof cmd, "chmod -R u+rwx %s; rm -rf %s", path, path);
     assert_int_equal(system(cmd), 0);
