@@ -68,7 +68,8 @@ SCHEMA_EXTERN(node_register, "A machine that comes up",
           .doc = "It runs parts of programs (jobs of kind run) on several machines"),
     FIELD(node_register, programs, F_LATE, .dflt = "true", .doc = "It starts programs of tenants (jobs of kind run)"),
     FIELD(node_register, engines, F_LATE, .max = 255, .dflt = "", .check = check_engines, .pattern_doc = ENGINES_PATTERN,
-          .doc = "What computes models outside our operations there: names and versions between commas"),
+          .doc = "What computes models outside our operations there, and falaj-rank where mpirun starts ranks: names and "
+                 "versions between commas"),
     FIELD(node_register, backend, 0, .max = 32, .dflt = "", .doc = "Compute backend in use"),
     FIELD(node_register, version, F_REQ, .max = 64, .doc = "Version of the agent"),
     FIELD(node_register, boot_id, F_REQ, .doc = "New for each run of the agent"));

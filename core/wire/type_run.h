@@ -41,6 +41,9 @@ bool run_check_digest(struct str s, const char **why);
 /* Whose start-up the program has, and so which variables it finds; torchrun is what every job had before there was a choice. */
 enum run_launcher { RUN_TORCHRUN, RUN_MPI, RUN_TENSORFLOW, RUN_DEEPSPEED, RUN_PLAIN };
 extern const char *const run_launcher_names[];
+/* What machines on which mpirun starts ranks of others must have, as an engine (node.engines, job.engine): the helper of that
+ * name in each box (workers/rank/rank.c). Those of the release before would run the whole command on every rank. */
+#define RUN_RANKS_ENGINE "falaj-rank"
 
 struct run_job {
     struct slice command;           /* struct str: a program and its words */

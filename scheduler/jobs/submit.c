@@ -49,6 +49,8 @@ static enum errc check_capacity(struct work *w, const struct principal *p, const
                            : FAIL_AT(e, UNPLACEABLE, "/gpus", "No machine with a GPU is registered in a zone that the tenant may use");
     FAIL(e, UNPLACEABLE, "No machine could ever hold it. The nearest, %.*s. Ask for less, or set force_queue to wait for a machine",
          STR_ARG(c.miss));
+    if (c.lacks == MISS_ENGINE && snap_engine_is_own(j->engine))             /* its launcher asks for it */
+        return err_field(e, "/spec/launcher");
     if (c.lacks == MISS_ENGINE && !schema_find(job_types[j->kind].spec, STR("engine")))      /* its model asks for it */
         return err_field(e, "%s", job_reads_pointer(j->kind, pointer));
     if (c.lacks == MISS_ENGINE)

@@ -142,6 +142,8 @@ enum errc job_prepare_run(struct work *w, struct job_submission *s, struct err *
         return e->code;
     }
     TRY(take_secrets(w, &s->job, r, inputs + r->inputs.n + images, e));
+    if (r->launcher == RUN_MPI && s->job.nodes > 1)
+        s->job.engine = STR(RUN_RANKS_ENGINE);
     s->inputs = (struct slice){ inputs, r->inputs.n + images + r->secrets.n };
     json_encode(&run_job_schema, r, &b);
     if (b.overflow)

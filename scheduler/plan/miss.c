@@ -80,6 +80,8 @@ struct str miss_words(const struct miss *m, const struct snap_job *j, bool is_fr
         struct str one;
         if (i == MISS_PROGRAMS)
             one = STR("asked to run a program, it runs none");
+        else if (i == MISS_ENGINE && snap_engine_is_own(j->engine))
+            one = str_fmt(a, "asked a worker with %.*s, it has none", STR_ARG(j->engine));
         else if (i == MISS_ENGINE)
             one = str_fmt(a, "asked the engine %.*s, it has %.*s", STR_ARG(j->engine),
                           STR_ARG(m->engines.len ? m->engines : STR("none")));

@@ -113,6 +113,10 @@ void sight_say(const struct snapshot *s, struct arena *a, const struct snap_tena
     } else if (!see->any_programs) {
         *reason = STR("NoMatchingFlavor");
         *message = str_fmt(a, "no ready machine of the pool %.*s there runs programs (worker.programs)", STR_ARG(j->pool));
+    } else if (!see->any_engine && snap_engine_is_own(j->engine)) {
+        *reason = STR("NoMatchingFlavor");
+        *message = str_fmt(a, "no ready machine of the pool %.*s there has %.*s, which comes with workers of this release; "
+                           "%ld there are without it", STR_ARG(j->pool), STR_ARG(j->engine), (long)see->lack_engine);
     } else if (!see->any_engine) {
         *reason = STR("NoMatchingFlavor");
         *message = str_fmt(a, "no ready machine of the pool %.*s there has the engine %.*s (worker.%.*s), which computes its "

@@ -53,6 +53,8 @@ bool snap_node_computes(const struct snap_node *n, const struct snap_job *j)
     bool has = !j->engine.len;
     while (!has && rest.len) {
         (void)str_cut(rest, ',', &one, &rest);
+        if (str_starts(one, " "))               /* engine_shapes joins those of several machines by ", " */
+            one = str_n(one.ptr + 1, one.len - 1);
         (void)str_cut(one, ' ', &name, &version);
         has = str_eq(name, j->engine);
     }

@@ -137,6 +137,11 @@ struct ask snap_job_ask(const struct snap_job *j);
 bool snap_job_is_plain(const struct snap_job *j);
 /* The machine has the engine of the job's model, in whatever version; any job without one. */
 bool snap_node_computes(const struct snap_node *n, const struct snap_job *j);
+/* It comes with a worker, and no operator brings it: its name begins as our programs' do. */
+static inline bool snap_engine_is_own(struct str engine)
+{
+    return str_starts(engine, "falaj-");
+}
 /* The machine runs programs if the job is one, has the engine of its model, its GPUs are of a model that the job takes, and keep
  * shares apart if it asks for one. */
 bool snap_job_takes(const struct snap_job *j, const struct snap_node *n);

@@ -73,7 +73,8 @@ def main():
     second = Machine(p, "second", **{"worker.slots": "1"})
     nodes = until("two machines", lambda: len(n := api.must("GET", "/v1/nodes")["data"]) == 2 and n)
     engines = {n["name"]: n["engines"] for n in nodes}
-    assert engines.pop("second") == "" and [e.startswith("onnxruntime 1.") for e in engines.values()] == [True], nodes
+    assert "onnxruntime" not in engines.pop("second"), nodes
+    assert [e.startswith("onnxruntime 1.") for e in engines.values()] == [True], nodes
 
     for name, nodes in (("squares", squares()), ("cubes", cubes()), ("turns", turns())):
         save(os.path.join(made, name + ".onnx"), nodes)

@@ -13,6 +13,7 @@
 #include "core/base/assert.h"
 #include "core/base/log.h"
 #include "core/base/notify.h"
+#include "core/wire/type_run.h"
 #include "workers/lease/image_cache.h"
 #include "workers/lease/programs.h"
 #include "core/http/otlp.h"
@@ -117,6 +118,8 @@ enum errc agent_new(const struct config *cfg, const struct clock *clock, const s
     const bool meets = programs && programs_meet_here(cfg, isolation);
     char engines[ENGINES_TEXT];
     engines_here(cfg, engines);
+    if (meets)
+        engines_add(engines, RUN_RANKS_ENGINE " 1");
     if (otlp_new(cfg, "falaj-worker", &otlp, e) != ERR_OK) {
         isolation_free(isolation);
         return e->code;

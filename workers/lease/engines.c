@@ -66,6 +66,13 @@ static void try_apart(const char *path, char line[LINE])
     close(ends[0]);
 }
 
+void engines_add(char list[ENGINES_TEXT], const char *engine)
+{
+    const size_t n = strlen(list), more = strlen(engine);
+    if (n + more + 2 <= ENGINES_TEXT)
+        snprintf(list + n, ENGINES_TEXT - n, "%s%s", n ? "," : "", engine);
+}
+
 void engines_here(const struct config *cfg, char ret[ENGINES_TEXT])
 {
     char line[LINE];

@@ -9,5 +9,7 @@
 
 enum { ENGINES_TEXT = 256, ENGINES_TRIAL_MS = 20000 };
 
+/* One more behind them, as a name with a version; left away where there is no room. */
+void engines_add(char list[ENGINES_TEXT], const char *engine);
 /* ret: "onnxruntime 1.30.0", or "" where none is named or it does not open. */
 void engines_here(const struct config *cfg, char ret[ENGINES_TEXT]);

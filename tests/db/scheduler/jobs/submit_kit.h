@@ -70,6 +70,7 @@ static inline int teardown(void **state)
 }
 
 static struct arena *arena;
+static int64_t nodes_asked;                 /* of each submission; 0: one machine */
 static inline enum errc prepare(const struct principal *p, int kind, const char *spec, const char *zone, int64_t slots,
                                 int64_t gpus,
                          struct job_submission *s, struct err *e)
@@ -78,7 +79,8 @@ static inline enum errc prepare(const struct principal *p, int kind, const char 
                       .now_us = clock_wall_us(&clock_system) };
     struct job_create in = { .name = STR("j"), .kind = kind, .spec = { str_c(spec) }, .zone = zone ? str_c(zone) : STR_NULL,
                              .pool = STR("default"),
-                             .slots = slots, .gpus = gpus, .max_attempts = 3, .max_runtime_seconds = 60 };
+                             .slots = slots, .gpus = gpus, .nodes = { nodes_asked, nodes_asked },
+                             .max_attempts = 3, .max_runtime_seconds = 60 };
     *s = (struct job_submission){ 0 };
     *e = (struct err){ 0 };
     return submit_prepare_one(&w, &in, p, s, e);

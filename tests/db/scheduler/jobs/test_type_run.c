@@ -31,6 +31,38 @@ static void inputs_are_found_and_their_versions_fixed(void **state)
     arena_free(arena);
 }
 
+/* On several machines, and with no other launcher; where no machine has it the submission says so, unless it will wait. */
+static void ranks_of_mpirun_ask_for_their_helper(void **state)
+{
+    (void)state;
+    static const struct { const char *launcher; int64_t nodes; bool asks; } rows[] = {
+        { "mpi", 2, true }, { "mpi", 0, false }, { "mpi", 1, false }, { "torchrun", 2, false }, { "plain", 2, false } };
+    struct job_submission s;
+    struct err e;
+    arena = arena_new(64 << 20);
+    for (size_t i = 0; i < 2 * sizeof rows / sizeof *rows; i++) {
+        const size_t k = i / 2;
+        const bool has = i % 2;
+        const bool refused = rows[k].asks && !has;
+        fixture_exec(&f, "UPDATE node SET engines = '%s'", has ? "onnxruntime 1.30.0,falaj-rank 1" : "onnxruntime 1.30.0");
+        capacity_cache_free(f.api.capacity);                    /* what it knows may be two seconds old */
+        f.api.capacity = capacity_cache_new();
+        nodes_asked = rows[k].nodes;
+        const char *spec = arena_printf(arena, "{\"command\":[\"x\"],\"launcher\":\"%s\"}", rows[k].launcher);
+        const enum errc rc = prepare(who, JOB_RUN, spec, NULL, 1, 0, &s, &e);
+        if (rc != (refused ? ERR_UNPLACEABLE : ERR_OK))
+            fail_msg("%s on %ld: %s", rows[k].launcher, (long)rows[k].nodes, e.msg);
+        assert_true(str_eq_c(s.job.engine, "falaj-rank") == rows[k].asks);
+        if (refused) {
+            assert_string_equal(e.field, "/spec/launcher");
+            assert_non_null(strstr(e.msg, "asked a worker with falaj-rank, it has none"));
+        }
+    }
+    fixture_exec(&f, "UPDATE node SET engines = ''");
+    nodes_asked = 0;
+    arena_free(arena);
+}
+
 /* secrets: rows of the tenant; kind of object and version as they are stored. */
 static void add_secret(int n, const char *name, const char *zone, const char *state, int version)
 {
@@ -96,6 +128,7 @@ static void secrets_are_found_and_their_versions_fixed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(inputs_are_found_and_their_versions_fixed),
+                                        cmocka_unit_test(ranks_of_mpirun_ask_for_their_helper),
                                         cmocka_unit_test(secrets_are_found_and_their_versions_fixed) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -98,6 +98,28 @@ static void programs_go_to_machines_that_join_them(void **state)
     }
 }
 
+/* A worker without the helper would run the whole command on every rank. */
+static void ranks_of_mpirun_go_where_its_helper_is(void **state)
+{
+    (void)state;
+    for (int can = 0; can <= 2; can++) {
+        struct world w = begin();
+        for (int i = 0; i < 2; i++) {
+            machine(&w, zones[0], STR("cpu"), 4, 4, true);
+            w.nodes[i].programs = w.nodes[i].gang_programs = true;
+            w.nodes[i].engines = i < can ? STR("onnxruntime 1.30.0,falaj-rank 1") : STR("onnxruntime 1.30.0");
+        }
+        struct snap_job *j = job(&w, 2, 1);
+        j->needs_programs = true;
+        j->engine = STR("falaj-rank");
+        plan(&w);
+        assert_int_equal(w.p.places.n, can == 2);
+        assert_true(can != 1 || says(&w, "NoMatchingFlavor", "1 that run parts of such jobs are ready"));
+        assert_true(can != 0 || says(&w, "NoMatchingFlavor", "has falaj-rank, which comes with workers"));
+        arena_free(w.a);
+    }
+}
+
 static void all_machines_are_of_one_zone_and_flavor(void **state)
 {
     (void)state;
@@ -312,6 +334,7 @@ int main(void)
         cmocka_unit_test(all_machines_are_of_one_zone_and_flavor),
         cmocka_unit_test(all_machines_are_of_one_version),
         cmocka_unit_test(programs_go_to_machines_that_join_them),
+        cmocka_unit_test(ranks_of_mpirun_go_where_its_helper_is),
         cmocka_unit_test(no_machine_holds_two_ranks),
         cmocka_unit_test(what_its_ranks_hold_is_gone_for_those_behind_it),
         cmocka_unit_test(the_tenants_limit_counts_all_its_machines),

@@ -52,6 +52,10 @@ static void each_thing_is_named_with_both_numbers(void **state)
     node.engines = STR("onnxruntime");
     lacks((struct snap_job){ .slots = 1, .engine = STR("onnxruntime") }, false, "");
     lacks((struct snap_job){ .slots = 1, .engine = STR("onnx") }, false, "asked the engine onnx, it has onnxruntime");
+    node.engines = STR("other 2, onnxruntime 1.30.0");              /* as of several machines that an engine lent */
+    lacks((struct snap_job){ .slots = 1, .engine = STR("onnxruntime") }, false, "");
+    lacks((struct snap_job){ .slots = 1, .engine = STR("falaj-rank") }, false,
+          "asked a worker with falaj-rank, it has none");
     node.engines = STR_NULL;
     lacks((struct snap_job){ .slots = 3, .gpus = 1 }, true, "");
     lacks((struct snap_job){ .slots = 4, .gpus = 2 }, true, "asked 2 GPUs, it has 1 free; asked 4 slots, it has 3 free");

@@ -48,6 +48,9 @@ static void the_first_thing_that_keeps_it_off_is_said(void **state)
     j.engine = STR("onnxruntime");
     says(j, "NoMatchingFlavor", "no ready machine of the pool p there has the engine onnxruntime (worker.onnxruntime), which "
                                 "computes its model; 1 there are without it");
+    j.engine = STR("falaj-rank");
+    says(j, "NoMatchingFlavor", "no ready machine of the pool p there has falaj-rank, which comes with workers of this release; "
+                                "1 there are without it");
     j = any;
     j.gpus = 1;
     j.gpu_models = STR("B");

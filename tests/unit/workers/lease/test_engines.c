@@ -37,6 +37,24 @@ static void what_does_not_open_is_not_said(void **state)
     says("libm.so.6", "");                  /* another one */
 }
 
+static void one_more_is_said_behind_them(void **state)
+{
+    (void)state;
+    char list[ENGINES_TEXT] = "";
+    const char *why;
+    engines_add(list, "falaj-rank 1");
+    assert_string_equal(list, "falaj-rank 1");
+    engines_add(list, "other 2");
+    assert_string_equal(list, "falaj-rank 1,other 2");
+    memset(list, 'a', sizeof list - 4);
+    list[sizeof list - 4] = 0;
+    engines_add(list, "b 2");                   /* four bytes are left with the end: a comma and three do not go in */
+    assert_int_equal(strlen(list), sizeof list - 4);
+    engines_add(list, "b2");                    /* two do */
+    assert_int_equal(strlen(list), sizeof list - 1);
+    assert_true(check_engines(str_c(list), &why));
+}
+
 static void words_of_engines_are_checked(void **state)
 {
     (void)state;
@@ -57,6 +75,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(what_opens_is_said_with_its_version),
                                         cmocka_unit_test(what_does_not_open_is_not_said),
+                                        cmocka_unit_test(one_more_is_said_behind_them),
                                         cmocka_unit_test(words_of_engines_are_checked) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
