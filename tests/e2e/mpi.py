@@ -80,6 +80,7 @@ def main():
     job = submit("/usr/bin/mpirun", *program.split(), "sum")
     ended(job)
     until("both ranks' words", lambda: {"sum of 2 on rank-0 by 0", "sum of 2 on rank-1 by 1"} <= set(log_of(job).split("\n")), 60)
+    assert "hwloc" not in log_of(job), log_of(job)              # no /sys in a box is nobody's news
     print(f"reduce: {N} numbers over two machines")
 
     # again

@@ -1,5 +1,5 @@
-# shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
 # words.sh - what tests/run.sh says of a disk that has too little room for a build and of a build that failed; sourced by it.
 
 # MiB of one test's program with its objects under the sanitizers, of the daemons with all libraries, and of what tests
