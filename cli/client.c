@@ -226,6 +226,25 @@ static const char *advice(struct cli *c, int code)
     }
 }
 
+/* " (--reason)": what a person types for the member of the body at a JSON pointer; "" where that is not known. */
+static const char *typed_as(const struct cli *c, struct str pointer)
+{
+    struct str rest = c->cmd && c->cmd->body ? str_c(c->cmd->body) : STR(""), word, member, source, asked, below;
+    if (pointer.ptr[0] != '/')
+        return "";
+    str_cut(str_n(pointer.ptr + 1, pointer.len - 1), '/', &asked, &below);
+    for (bool more = rest.len > 0; more;) {
+        more = str_cut(rest, ' ', &word, &rest);
+        if (!str_cut(word, '=', &member, &source) || !source.len || source.ptr[0] == '@' || source.ptr[0] == '\'')
+            continue;
+        if (member.len && strchr("#*?&%", member.ptr[0]))
+            member = str_n(member.ptr + 1, member.len - 1);
+        if (str_eq(member, asked))
+            return arena_printf(c->arena, " (--%.*s)", STR_ARG(source));
+    }
+    return "";
+}
+
 int api_tell(struct cli *c, const struct api_reply *r)
 {
     int code = api_exit_of(r);
@@ -239,9 +258,9 @@ int api_tell(struct cli *c, const struct api_reply *r)
     for (size_t i = 0; i < jval_len(errors); i++) {
         struct str at = jval_str(jval_get(jval_at(errors, i), "pointer")), what = jval_str(jval_get(jval_at(errors, i), "detail"));
         if (at.len && !str_eq(what, detail))
-            fprintf(c->err, "  %.*s: %.*s\n", STR_ARG(at), STR_ARG(what));
+            fprintf(c->err, "  %.*s%s: %.*s\n", STR_ARG(at), typed_as(c, at), STR_ARG(what));
         else if (at.len)
-            fprintf(c->err, "  at %.*s\n", STR_ARG(at));
+            fprintf(c->err, "  at %.*s%s\n", STR_ARG(at), typed_as(c, at));
     }
     fprintf(c->err, "  %s\n", advice(c, code));
     if (r->request_id.len)

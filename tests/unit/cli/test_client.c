@@ -106,6 +106,33 @@ static void three_tries_and_no_more(void **state)
     server_stop(&s, &w);
 }
 
+static void a_member_is_told_as_it_is_typed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *group, *name, *pointer, *says;
+    } cases[] = {
+        { "node", "undrain", "/reason", "  at /reason (--reason)\n" },
+        { "quota", "set", "/resource", "  at /resource\n" },                          /* an argument */
+        { "notification", "set", "/recipients/0", "  at /recipients/0 (--recipients)\n" },
+        { "job", "get", "/page", "  at /page\n" },                                    /* no body */
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct with_cli w;
+        struct err e;
+        with_cli_init(&w);
+        struct api_reply r = { .status = 400 };
+        const char *text = arena_printf(w.c.arena, "{\"detail\":\"no\",\"errors\":[{\"pointer\":\"%s\",\"detail\":\"no\"}]}",
+                                        cases[i].pointer);
+        w.c.cmd = command_find(cases[i].group, cases[i].name);
+        assert_int_equal(jval_parse(w.c.arena, str_c(text), 0, &r.json, &e), ERR_OK);
+        api_tell(&w.c, &r);
+        if (!strstr(with_cli_err(&w), cases[i].says))
+            fail_msg("%s does not say %s", w.err, cases[i].says);
+        with_cli_release(&w);
+    }
+}
+
 static void problem_gives(const char *reply, int code, const char *says)
 {
     const char *replies[] = { reply, NULL };
@@ -173,6 +200,7 @@ static void names_are_looked_up_over_pages(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(retries_keep_the_key), cmocka_unit_test(three_tries_and_no_more), cmocka_unit_test(problems_are_told),
+        cmocka_unit_test(a_member_is_told_as_it_is_typed),
                                         cmocka_unit_test(debug_masks_secrets), cmocka_unit_test(names_are_looked_up_over_pages) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include "with_cli.h"
 #include <glob.h>
 #include <stdio.h>
+#include "core/wire/job_type.h"
 #include "shell_words.h"
 
 enum { PAGE_MAX = 1 << 20, COMMAND_MAX = 16384 };
@@ -47,6 +48,27 @@ static int program_at(const struct shell_line *line)
     return -1;
 }
 
+/* The flag of a member that the kind requires and that is not given, or NULL. */
+static const char *lacking(const struct cli *c)
+{
+    static char name[64];
+    const char *kind = cli_flag(c, "kind");
+    const struct job_type *type = job_type_find(str_c(kind ? kind : "train"));
+    if (cli_has(c, "set") || cli_has(c, "spec") || cli_has(c, "file"))
+        return NULL;
+    for (size_t i = 0; i < type->spec->nfields; i++) {
+        const struct field *f = &type->spec->fields[i];
+        bool is_words = f->type == FT_LIST && c->nwords;
+        size_t n = strlen(f->name), cut = f->type == FT_UUID && n > 3 && strcmp(f->name + n - 3, "_id") == 0 ? 3 : 0;
+        snprintf(name, sizeof(name), "%.*s", (int)(n - cut), f->name);
+        for (char *at = name; (at = strchr(at, '_'));)
+            *at = '-';
+        if (f->flags & F_REQ && !(f->flags & F_DERIVED) && !is_words && !cli_has(c, name))
+            return name;
+    }
+    return NULL;
+}
+
 static void take(void *ctx, struct shell_line *line)
 {
     struct reading *r = ctx;
@@ -70,7 +92,8 @@ static void take(void *ctx, struct shell_line *line)
                        (!w.c.cmd && strstr(why, "Usage: falaj COMMAND"));
         if (!may_lack || !is_part)
             complain(r, text, why);
-    }
+    } else if (!r->is_prose && !line->is_elided && w.c.cmd && w.c.cmd->how & CMD_SPEC && lacking(&w.c))
+        complain(r, text, arena_printf(w.c.arena, "a job of this kind needs --%s", lacking(&w.c)));
     with_cli_release(&w);
 }
 
@@ -271,6 +294,7 @@ static void the_reader_finds_what_is_wrong(void **state)
         { "See `falaj dataset upload` and `falaj dataset\nuplod`; \"falaj x\" is no span.\n", 2, 1 },
         { "`falaj COMMAND --help`, `falaj job submit --dry-run`, `falaj deploy create --no-such`\n", 2, 1 },
         { "    falaj job submit train … --pool kube\n    falaj job exec J -- falaj nothing\n", 2, 0 },
+        { "    falaj job submit night --class batch\n    falaj job submit … --class batch\n", 2, 1 },
         { "    printf 'falaj nothing' >falaj\n", 0, 0 },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
