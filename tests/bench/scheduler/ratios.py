@@ -15,7 +15,7 @@ import argparse, os, statistics, sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 for at in ("../../lib", ".."):
     sys.path.insert(0, os.path.join(HERE, at))
-from api import BODY, SLOTS, age_wal, figure, one_e2e, wrk
+from api import BODY, SLOTS, age_wal, figure, one_e2e, per_job, stage_marks, wrk
 from million_jobs import fill
 from platform_falaj import Api, Platform, log
 
@@ -92,11 +92,15 @@ def waiting(a):
     log(f"{a.waiting} jobs put in within {seconds:.0f} s")
     tokens = [[api.token for _, api in made] for _, made in both]
     for k in (0, 1):
+        age_wal(both[k][0])                             # what the jobs that were put in left to be written is no part of it
         wrk(both[k][0], tokens[k], 1, body=BODY)        # first calls make keys and plan statements
     rates = ([], [])
     for turn in range(a.turns):
         for k in (0, 1) if turn % 2 == 0 else (1, 0):
+            before = stage_marks(both[k][0])
             r = wrk(both[k][0], tokens[k], a.seconds, body=BODY)
+            log("waiting" if k else "plain", round(r["rate"]), "submissions/s",
+                per_job(before, stage_marks(both[k][0]), r["requests"])["cpu_us"])
             if r["bad"] or r["socket_errors"]:
                 log("failures", r)
             rates[k].append(r["rate"])
