@@ -27,7 +27,8 @@ SCHEMA_OF(cohort_row, "What other tenants of a cohort have, in all",
     FIELD(cohort_row, ord, 0, .doc = "Of which rule, from 1"),
     FIELD(cohort_row, lendable, 0, .doc = "To be lent"), FIELD(cohort_row, lent, 0, .doc = "Lent"));
 
-/* A limit of running jobs is one more rule, of whole jobs. Cohorts of tenants reach beyond the tenants asked for. */
+/* A limit of running jobs is one more rule, of whole jobs. Cohorts of tenants reach beyond the tenants asked for. What runs is
+ * read by tenant, so that it does not matter how much of others' does. */
 static const struct stmt rules_stmt = { .name = "rules_read", .params = "Ui", .row = &rule_schema, .card = CARD_MANY, .sql =
     "WITH r AS MATERIALIZED (\n"
     "  SELECT tenant_id, project_id, place, resource, queue, flavor, zone, nominal,\n"
@@ -40,19 +41,20 @@ static const struct stmt rules_stmt = { .name = "rules_read", .params = "Ui", .r
     "  SELECT tenant_id, NULL, 'tenant', 'jobs', '', '', '', hard_limit, 0, 0, 1000 FROM quota\n"
     "   WHERE tenant_id = ANY ($1) AND resource = 'running_jobs'),\n"
     "u AS MATERIALIZED (\n"
-    "  SELECT a.tenant_id, j.project_id, j.queue, n.flavor, n.zone, sum(a.slots) AS slots, sum(a.gpus) AS gpus,\n"
-    "         count(*) AS jobs\n"
-    "    FROM attempt a JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id\n"
-    "    JOIN node n ON n.node_id = a.node_id\n"
-    "   WHERE a.live AND a.tenant_id IN (SELECT r.tenant_id FROM r) GROUP BY 1, 2, 3, 4, 5)\n"
+    "  SELECT a.tenant_id, j.project_id, j.queue, n.flavor, n.zone, sum(a.slots)::bigint AS slots,\n"
+    "         sum(a.gpus)::bigint AS gpus, count(*) AS jobs\n"
+    "    FROM (SELECT DISTINCT r.tenant_id FROM r) t\n"
+    "   CROSS JOIN LATERAL (SELECT x.tenant_id, x.job_id, x.node_id, x.slots, x.gpus FROM attempt x\n"
+    "                        WHERE x.tenant_id = t.tenant_id AND x.live OFFSET 0) a\n"
+    "    JOIN job j ON j.tenant_id = a.tenant_id AND j.job_id = a.job_id\n"
+    "    JOIN node n ON n.node_id = a.node_id GROUP BY 1, 2, 3, 4, 5)\n"
     "SELECT r.tenant_id, r.project_id, r.place, r.resource, r.queue, r.flavor, r.zone, r.nominal, r.borrowing_limit,\n"
-    "       r.lending_limit, r.weight, coalesce(x.used, 0) AS used\n"
-    "  FROM r CROSS JOIN LATERAL (\n"
-    "    SELECT sum(CASE r.resource WHEN 'slots' THEN u.slots WHEN 'gpus' THEN u.gpus ELSE u.jobs END)::bigint AS used FROM u\n"
-    "     WHERE u.tenant_id = r.tenant_id AND (r.flavor = '' OR r.flavor = u.flavor) AND (r.zone = '' OR r.zone = u.zone)\n"
-    "       AND (r.place = 'tenant' OR (r.project_id IS NOT DISTINCT FROM u.project_id\n"
-    "            AND (r.place = 'project' OR r.queue = u.queue)))) x\n"
-    " ORDER BY r.tenant_id LIMIT $2" };
+    "       r.lending_limit, r.weight,\n"
+    "       coalesce(sum(CASE r.resource WHEN 'slots' THEN u.slots WHEN 'gpus' THEN u.gpus ELSE u.jobs END), 0)::bigint AS used\n"
+    "  FROM r LEFT JOIN u ON u.tenant_id = r.tenant_id AND (r.flavor = '' OR r.flavor = u.flavor)\n"
+    "       AND (r.zone = '' OR r.zone = u.zone) AND (r.place = 'tenant' OR (r.project_id IS NOT DISTINCT FROM u.project_id\n"
+    "            AND (r.place = 'project' OR r.queue = u.queue)))\n"
+    " GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 ORDER BY r.tenant_id LIMIT $2" };
 static const struct stmt rules_queues = { .name = "rules_queues", .params = "Ui", .row = &rule_queue_schema, .card = CARD_MANY,
     .sql = "SELECT " ROW_COLUMNS " FROM queue WHERE tenant_id = ANY ($1) LIMIT $2" };
 static const struct stmt rules_of_others = { .name = "rules_of_others", .params = "SSSu", .row = &cohort_row_schema,
