@@ -12,25 +12,15 @@
 #include "workers/compute/kernels/depth_lanes_int.h"
 
 #define DEPTH_LANES AVX512_DEPTH_LANES
-static void depth_tile(size_t lanes, size_t pixels, const float *x, size_t x_step, size_t rows, size_t x_row, size_t cols,
-                       size_t step, const float *w, size_t w_row, float *y)
+static void depth_tile(size_t lanes, size_t pixels, const struct depth_walk *s, size_t rows, size_t cols, const float *x,
+                       const float *w, const float *bias, float *y)
 {
-    bool is_run = pixels == DEPTH_PIXELS;       /* a constant, so that all sums stay in registers */
-    for (size_t p = 0; !is_run && pixels > 1 && p < pixels; p++)
-        depth_tile(lanes, 1, x + p * x_step, x_step, rows, x_row, cols, step, w, w_row, y + p * step);
-    if (!is_run && pixels > 1)
-        return;
-    if (lanes == 16 && is_run)
-        depth16(DEPTH_PIXELS, x, x_step, rows, x_row, cols, step, w, w_row, y);
-    else if (lanes == 16)
-        depth16(1, x, x_step, rows, x_row, cols, step, w, w_row, y);
-    else if (lanes == 8 && is_run)
-        depth8(DEPTH_PIXELS, x, x_step, rows, x_row, cols, step, w, w_row, y);
+    if (lanes == 16)
+        depth16_pixels(pixels, s, rows, cols, x, w, bias, y);
     else if (lanes == 8)
-        depth8(1, x, x_step, rows, x_row, cols, step, w, w_row, y);
+        depth8_pixels(pixels, s, rows, cols, x, w, bias, y);
     else
-        for (size_t j = 0; j < lanes; j++)
-            depth1(pixels, x + j, x_step, rows, x_row, cols, step, w + j, w_row, y + j);
+        depth1(lanes, pixels, s, rows, cols, x, w, bias, y);
 }
 
 #include "workers/compute/kernels/call_int.h"

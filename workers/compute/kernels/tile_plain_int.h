@@ -65,16 +65,17 @@ static inline void pair_micro_half(size_t rows, size_t depth, const float *a, si
     pair_columns(rows, NR / 2, depth, a, a_row, a_step, panel, c, c_row, has_c);
 }
 
-static void depth_tile(size_t lanes, size_t pixels, const float *x, size_t x_step, size_t rows, size_t x_row, size_t cols,
-                       size_t step, const float *w, size_t w_row, float *y)
+static void depth_tile(size_t lanes, size_t pixels, const struct depth_walk *s, size_t rows, size_t cols, const float *x,
+                       const float *w, const float *bias, float *y)
 {
     for (size_t p = 0; p < pixels; p++)
         for (size_t j = 0; j < lanes; j++) {
             float sum = 0;
             for (size_t r = 0; r < rows; r++)
                 for (size_t k = 0; k < cols; k++)
-                    sum = fmaf(x[p * x_step + r * x_row + k * step + j], w[r * w_row + k * step + j], sum);
-            y[p * step + j] = sum;
+                    sum = fmaf(x[p * s->x_step + r * s->x_row + k * s->x_tap + j], w[r * s->w_row + k * s->w_tap + j], sum);
+            sum = bias ? sum + bias[j] : sum;
+            y[p * s->y_step + j] = s->has_relu && !(sum > 0) ? 0 : sum;
         }
 }
 
