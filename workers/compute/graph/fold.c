@@ -42,8 +42,11 @@ static bool pack_conv(struct plan *p, struct node *node)
     attr.window[0] = w->dim[1].n, attr.window[1] = w->dim[2].n;
     attr.n = w->dim[0].n;
     attr.k = attr.window[0] * attr.window[1] * w->dim[3].n;
-    attr.bytes = p->be->pack_bytes(attr.n, attr.k);
-    return replace_packed(g, node, OP_PACK, OP_CONV2D_PACKED, &attr);
+    const struct shape *x = in_shape(g, node, 0);
+    bool may_turn = p->be->windows_bytes && type == ELEM_F32 && !(attr.flags & OP_BF16);
+    size_t turned = may_turn ? p->be->windows_bytes(&attr, x->dim[1].n, x->dim[2].n) : 0;
+    attr.bytes = turned ? turned : p->be->pack_bytes(attr.n, attr.k);
+    return replace_packed(g, node, turned ? OP_WINO_PACK : OP_PACK, turned ? OP_CONV2D_WINO : OP_CONV2D_PACKED, &attr);
 }
 
 /* Weights of bytes, which are constants whenever they come from a file. */
@@ -61,8 +64,10 @@ static bool pack_q8(struct plan *p, struct node *node)
     attr.n = w->dim[0].n;
     attr.k = is_conv ? w->dim[1].n * w->dim[2].n * w->dim[3].n : w->dim[1].n;
     size_t slices = is_conv ? attr.window[0] : 1;
-    attr.bytes = p->be->pack_q8_bytes(attr.n, slices, attr.k / slices);
-    return replace_packed(g, node, OP_QPACK, packed_op, &attr);
+    const struct shape *x = in_shape(g, node, 0);
+    size_t turned = is_conv && p->be->q8_windows_bytes ? p->be->q8_windows_bytes(&attr, x->dim[1].n, x->dim[2].n) : 0;
+    attr.bytes = turned ? turned : p->be->pack_q8_bytes(attr.n, slices, attr.k / slices);
+    return replace_packed(g, node, turned ? OP_QWINO_PACK : OP_QPACK, turned ? OP_QCONV2D_WINO : packed_op, &attr);
 }
 
 /* x · wᵀ with constant w becomes a pack node and a product over its result. */

@@ -70,9 +70,9 @@ static bool probe(const struct hw *hw)
 
 static kernel_table kernels = { KERNELS_OF(ELEM_F32), KERNELS_OF_NET(ELEM_F32, FN), KERNELS_PRODUCTS(ELEM_F32, FN, FN),
                                 KERNELS_ND(ELEM_F32, f32_), KERNELS_ALWAYS, KERNELS_Q8,
-                                [OP_CONV2D_PACKED][ELEM_F32] = k_conv2d_packed };
+                                [OP_CONV2D_PACKED][ELEM_F32] = k_conv2d_packed, KERNELS_WINO, KERNELS_QW };
 
 const struct backend backend_avx2 = {
-    .name = "avx2", .rank = 10, .kernels = &kernels, .probe = probe, .pack_bytes = pack_bytes, .pack_q8_bytes = q8_pack_bytes,
-    CPU_BACKEND,
+    .name = "avx2", .rank = 10, .kernels = &kernels, .probe = probe, .pack_bytes = pack_bytes,
+    .windows_bytes = windows_bytes, .q8_windows_bytes = q8_windows_bytes, .pack_q8_bytes = q8_pack_bytes, CPU_BACKEND,
 };

@@ -25,9 +25,9 @@ static bool probe(const struct hw *hw)
     return has_avx512(hw);
 }
 
-static kernel_table kernels = { KERNELS_AVX512(FN) };
+static kernel_table kernels = { KERNELS_AVX512(FN), KERNELS_QW };
 
 const struct backend backend_avx512 = {
-    .name = "avx512", .rank = 20, .kernels = &kernels, .probe = probe, .pack_bytes = pack_bytes, .pack_q8_bytes = q8_pack_bytes,
-    CPU_BACKEND,
+    .name = "avx512", .rank = 20, .kernels = &kernels, .probe = probe, .pack_bytes = pack_bytes,
+    .windows_bytes = windows_bytes, .q8_windows_bytes = q8_windows_bytes, .pack_q8_bytes = q8_pack_bytes, CPU_BACKEND,
 };

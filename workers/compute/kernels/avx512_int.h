@@ -60,4 +60,4 @@ static bool has_avx512(const struct hw *hw)
 #define KERNELS_AVX512(PRODUCT)                                                                                           \
     KERNELS_OF(ELEM_F32), KERNELS_OF_NET(ELEM_F32, FN), KERNELS_PRODUCTS(ELEM_F32, PRODUCT, PRODUCT),                 \
     KERNELS_ND(ELEM_F32, f32_), KERNELS_ALWAYS, KERNELS_Q8,                                                               \
-    [OP_CONV2D_PACKED][ELEM_F32] = k_conv2d_packed
+    [OP_CONV2D_PACKED][ELEM_F32] = k_conv2d_packed, KERNELS_WINO

@@ -27,5 +27,5 @@ static kernel_table kernels = { KERNELS_AVX512(PAIR_KERNEL) };
 
 const struct backend backend_avx512bf16 = {
     .name = "avx512bf16", .rank = 35, .kernels = &kernels, .probe = probe, .pack_bytes = pack_bytes,
-    .pack_q8_bytes = q8_pack_bytes, CPU_BACKEND,
+    .windows_bytes = windows_bytes, .pack_q8_bytes = q8_pack_bytes, CPU_BACKEND,
 };

@@ -21,5 +21,5 @@ static kernel_table kernels = { KERNELS_AVX512(FN) };
 
 const struct backend backend_avx512vnni = {
     .name = "avx512vnni", .rank = 30, .kernels = &kernels, .probe = probe, .pack_bytes = pack_bytes,
-    .pack_q8_bytes = q8_pack_bytes, CPU_BACKEND,
+    .windows_bytes = windows_bytes, .pack_q8_bytes = q8_pack_bytes, CPU_BACKEND,
 };

@@ -100,11 +100,14 @@ struct op_attr {                /* what an operation is told beside its inputs; 
  * SWIGLU x                    [.., 2n] -> [.., n]: silu(x[..n])·x[n..] (Shazeer 2020); SWIGLU_BWD x, dy
  * CONV2D x, w, bias?, add?    w [out, height, width, in], zero padding; MM_BIAS, CONV_ADD, MM_RELU. CONV2D_PACKED: w packed as a
  *                             matrix [attr.n, attr.k], of attr.window
+ * WINO_PACK w [out, 3, 3, in] turned for CONV2D_WINO x, packed, bias?, add?: CONV2D_PACKED by a quarter of its
+ *                             multiplications (ADR 0164), where windows_bytes has a size for it
  * DEPTHWISE x, w, bias?       w [height, width, channels]: each channel by its own window; MM_BIAS, MM_RELU
  * QMATMUL x, w i8 [n,k], scale[n], bias?   x quantised to u8 by attr.alpha (its scale) and attr.gamma (what 0 becomes), or with
  *                             alpha 0 each row (Q8_ITEM: all rows of an item) by its own range; x[m,k] · wᵀ in whole numbers,
  *                             then times both scales; QMATMUL_PACKED: w packed by QPACK. Exact sums: the same bits everywhere
  * QCONV2D x, w i8, scale[out], bias?, add?   CONV2D so; alpha 0: each image by its own range. QCONV2D_PACKED likewise
+ * QWINO_PACK w, QCONV2D_WINO  as WINO_PACK and CONV2D_WINO, of QCONV2D_PACKED: its bits by 16 multiplications for 36
  * QPACK w                     i8 weights of attr.n columns of attr.k numbers, attr.window[0] slices (0: one)
  * CONV2D_BWD_X w, dy (attr.image); CONV2D_BWD_W x, dy (attr.window)
  * MAXPOOL x, AVGPOOL x        padding counts for neither; MAXPOOL_BWD x, dy gives all to the first of equals; AVGPOOL_BWD dy
@@ -172,6 +175,10 @@ struct backend {
     void (*record)(struct backend_ctx *c, enum queue q, struct event *ev);
     void (*wait)(struct backend_ctx *c, enum queue q, const struct event *ev);      /* never recorded: sync says so (INTERNAL) */
     size_t (*pack_bytes)(size_t n, size_t k);
+    /* Of weights for CONV2D_WINO by a window (attr: n, k, window, stride, pad) over images of that size; NULL or 0: there are
+     * none, CONV2D_PACKED it is. */
+    size_t (*windows_bytes)(const struct op_attr *a, size_t high, size_t wide);
+    size_t (*q8_windows_bytes)(const struct op_attr *a, size_t high, size_t wide);      /* the same for QCONV2D_WINO */
     size_t (*pack_q8_bytes)(size_t n, size_t slices, size_t depth);         /* slices · depth: numbers of a column */
     /* NULL, or: b holds nothing any more, whoever reads it before it is written is wrong and is told so (tests). */
     void (*forget)(struct backend_ctx *c, struct buffer *b);

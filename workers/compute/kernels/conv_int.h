@@ -19,6 +19,7 @@
 #include "workers/compute/kernels/conv_place_int.h"
 #include "workers/compute/kernels/round_int.h"
 #include "workers/compute/kernels/wino_int.h"
+#include "workers/compute/kernels/wino_packed_int.h"
 #include "workers/compute/kernels/wino_stride_int.h"
 
 struct conv {

@@ -8,11 +8,10 @@ typedef uint32_t q8_bits __attribute__((vector_size(QN / 2 * sizeof(float)), ali
 /* What is added must not join the product before it in one fused step, which rounds once: the same bits in every variant. */
 #define Q8_APART(product) __asm__("" : "+m"(product))
 
-static inline void q8_half(const struct q8 *q, const struct q8_item *at, const int32_t *sum, size_t col, float *y,
-                           const float *add)
+/* whole: the sums of half a panel, less their zero points. */
+static inline void q8_end(const struct q8 *q, const struct q8_item *at, q8_ints whole, size_t col, float *y, const float *add)
 {
-    q8_bits whole = *(const q8_bits *)sum - (uint32_t)at->zero * *(const q8_bits *)(q->sums + col);
-    q8_vec scaled = __builtin_convertvector((q8_ints)whole, q8_vec) * (at->scale * *(const q8_vec *)(q->scale + col));
+    q8_vec scaled = __builtin_convertvector(whole, q8_vec) * (at->scale * *(const q8_vec *)(q->scale + col));
     Q8_APART(scaled);
     q8_vec row = scaled;
     if (q->bias)
@@ -22,6 +21,13 @@ static inline void q8_half(const struct q8 *q, const struct q8_item *at, const i
     if (q->attr->flags & MM_RELU)
         row = (q8_vec)((q8_ints)row & (row > 0));
     *(q8_vec *)y = row;
+}
+
+static inline void q8_half(const struct q8 *q, const struct q8_item *at, const int32_t *sum, size_t col, float *y,
+                           const float *add)
+{
+    q8_bits whole = *(const q8_bits *)sum - (uint32_t)at->zero * *(const q8_bits *)(q->sums + col);
+    q8_end(q, at, (q8_ints)whole, col, y, add);
 }
 
 /* A row of a tile: halves of panels in a register, and what is left one by one. */

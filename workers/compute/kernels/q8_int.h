@@ -181,27 +181,33 @@ static void q8_block(void *arg, size_t task)
         }
 }
 
-/* in: x, packed weights, scales, bias, what is added. */
-static void q8_run(struct backend_ctx *c, const struct op_call *o, struct q8 *q, const void *packed)
+/* x as bytes, and what follows a sum. in: x, packed weights, scales, bias, what is added. slack: bytes that may be read behind
+ * the last image. */
+static void q8_quantise(struct backend_ctx *c, const struct op_call *o, struct q8 *q, size_t slack)
 {
     bool is_static = o->attr.alpha > 0;
-    size_t images = q->w.x.n, lines = images * (q->w.x.h + 2 * q->w.pad), panels = q8_panels(q->n);
-    size_t rows = q->w.y.n * q->w.y.h * q->w.y.w;
+    size_t images = q->w.x.n, lines = images * (q->w.x.h + 2 * q->w.pad);
     q->attr = &o->attr;
-    q->quads = (q->depth + 3) / 4;
-    q->panels = packed;
-    q->sums = (const int32_t *)(const void *)(q->panels + panels * q8_panel_bytes(q->slices, q->depth));
     q->scale = vector(o->in[2], ELEM_F32, q->n);
     q->bias = o->attr.flags & MM_BIAS ? vector(o->in[3], ELEM_F32, q->n) : NULL;
     q->add = o->attr.flags & CONV_ADD ? o->in[4]->ptr : NULL;
     q->items = cpu_scratch_at(c, SLOT_Q8_ITEM, (is_static ? 1 : images) * sizeof *q->items);
-    q->u = cpu_scratch_at(c, SLOT_Q8, images * q->image_bytes + Q8_SLACK);
-    memset(q->u + images * q->image_bytes, 0, Q8_SLACK);
+    q->u = cpu_scratch_at(c, SLOT_Q8, images * q->image_bytes + slack);
+    memset(q->u + images * q->image_bytes, 0, slack);
     if (is_static)
         q->items[0] = q8_item((float)o->attr.alpha, (int32_t)o->attr.gamma);
     else
         cpu_split(c, images, (double)(images * q->image_bytes), q8_ranges, q);
     cpu_split(c, lines, (double)(images * q->image_bytes), q8_line, q);
+}
+
+static void q8_run(struct backend_ctx *c, const struct op_call *o, struct q8 *q, const void *packed)
+{
+    size_t panels = q8_panels(q->n), rows = q->w.y.n * q->w.y.h * q->w.y.w;
+    q->quads = (q->depth + 3) / 4;
+    q->panels = packed;
+    q->sums = (const int32_t *)(const void *)(q->panels + panels * q8_panel_bytes(q->slices, q->depth));
+    q8_quantise(c, o, q, Q8_SLACK);
     q->blocks = (rows + Q8_BLOCK - 1) / Q8_BLOCK;
     cpu_split(c, q->blocks * ((panels + Q8_GROUP - 1) / Q8_GROUP),
               (double)rows * (double)q->n * (double)(q->slices * q->depth) / 4, q8_block, q);
@@ -234,13 +240,18 @@ static void k_qmatmul(struct backend_ctx *c, const struct op_call *o)
     q8_matmul(c, o, n, packed);
 }
 
-static void q8_conv(struct backend_ctx *c, const struct op_call *o, const struct window *w, const void *packed)
+static struct q8 q8_conv_of(const struct op_call *o, const struct window *w)
 {
     size_t wide = (w->x.w + 2 * w->pad) * w->x.c;
     ASSERT(w->h * w->w * w->x.c <= Q8_DEPTH_MAX);
-    struct q8 q = { .w = *w, .n = w->y.c, .slices = w->h, .depth = w->w * w->x.c, .wide = wide,
-                    .image_bytes = wide * (w->x.h + 2 * w->pad), .pixel_bytes = w->x.c, .x_step = w->x.h * w->x.w * w->x.c,
-                    .x = o->in[0]->ptr, .y = o->out[0]->ptr, .y_row = w->y.c };
+    return (struct q8){ .w = *w, .n = w->y.c, .slices = w->h, .depth = w->w * w->x.c, .wide = wide,
+                        .image_bytes = wide * (w->x.h + 2 * w->pad), .pixel_bytes = w->x.c,
+                        .x_step = w->x.h * w->x.w * w->x.c, .x = o->in[0]->ptr, .y = o->out[0]->ptr, .y_row = w->y.c };
+}
+
+static void q8_conv(struct backend_ctx *c, const struct op_call *o, const struct window *w, const void *packed)
+{
+    struct q8 q = q8_conv_of(o, w);
     q8_run(c, o, &q, packed);
 }
 
@@ -267,3 +278,7 @@ static void k_qconv2d(struct backend_ctx *c, const struct op_call *o)
 #define KERNELS_Q8                                                                                                        \
     [OP_QPACK][ELEM_I8] = k_qpack, [OP_QMATMUL][ELEM_F32] = k_qmatmul, [OP_QMATMUL_PACKED][ELEM_F32] = k_qmatmul_packed,   \
     [OP_QCONV2D][ELEM_F32] = k_qconv2d, [OP_QCONV2D_PACKED][ELEM_F32] = k_qconv2d_packed
+
+#ifdef PAIR_COLS                /* the tier has pair_cols (tile_int.h) */
+#include "workers/compute/kernels/q8_wino_int.h"
+#endif

@@ -37,3 +37,30 @@ static inline __attribute__((always_inline)) void dot_cols(size_t halves, size_t
     for (size_t i = 0; i < rows; i++)
         memcpy(c + i * QN, sum[i], halves * sizeof sum[i][0]);
 }
+
+#define PAIR_COLS
+static inline __attribute__((always_inline)) void pair_cols(size_t halves, size_t rows, const int16_t *v, size_t v_row,
+                                                            size_t pairs, const int16_t *panel, int32_t *c, size_t c_row)
+{
+    IVEC sum[QR][2];
+#pragma GCC unroll 8
+    for (size_t i = 0; i < rows; i++)
+        sum[i][0] = sum[i][1] = IV(set1_epi32)(0);
+    for (size_t k = 0; k < pairs; k++, panel += QN * 2) {
+        IVEC b0, b1;
+        memcpy(&b0, panel, sizeof b0);
+        memcpy(&b1, panel + (halves > 1 ? QN : 0), sizeof b1);
+#pragma GCC unroll 8
+        for (size_t i = 0; i < rows; i++) {
+            int32_t pair;
+            memcpy(&pair, v + i * v_row + 2 * k, sizeof pair);
+            IVEC x = IV(set1_epi32)(pair);
+            sum[i][0] = IV(add_epi32)(sum[i][0], IV(madd_epi16)(x, b0));
+            if (halves > 1)
+                sum[i][1] = IV(add_epi32)(sum[i][1], IV(madd_epi16)(x, b1));
+        }
+    }
+#pragma GCC unroll 8
+    for (size_t i = 0; i < rows; i++)
+        memcpy(c + i * c_row, sum[i], halves * sizeof sum[i][0]);
+}

@@ -127,6 +127,27 @@ static enum errc compare(const struct backend *be, const struct net_case *k, con
                 sqrt(diff / norm));
 }
 
+/* A window of 3 × 3 by the weights of `f` as a plan packs them (ADR 0164). A shape that the variant has no such weights for would
+ * leave the outputs poisoned and look like a wrong result: it is told apart. */
+static enum errc call_turned(const struct backend *be, struct backend_ctx *ctx, const struct op_call *f, struct err *e)
+{
+    const size_t bytes = be->windows_bytes(&f->attr, f->in[0]->dim[1], f->in[0]->dim[2]);
+    if (!bytes)
+        return FAIL(e, INTERNAL, "backend %s: no weights of %s for %zu x %zu, a shape of its self-test", be->name,
+                    op_name(OP_CONV2D_WINO), f->in[0]->dim[1], f->in[0]->dim[2]);
+    struct buffer *room = be->alloc(ctx, bytes);
+    if (!room)
+        return FAIL(e, LIMIT, "no memory for the self-test of backend %s", be->name);
+    struct tensor packed = tensor_at(room, 0, ELEM_U8, 1, &bytes);
+    const struct op_call pack = { f->attr, { f->in[1] }, { &packed } };
+    struct op_call call = *f;
+    call.in[1] = &packed;
+    call_kernel(be, ctx, OP_WINO_PACK, &pack);
+    call_kernel(be, ctx, OP_CONV2D_WINO, &call);
+    be->free(ctx, room);
+    return ERR_OK;
+}
+
 enum errc net_check(const struct backend *be, struct backend_ctx *ctx, struct backend_ctx *ref, const struct net_case *k,
                     uint64_t seed,
                     double tolerance, uint64_t *ret_hash, struct err *e)
@@ -149,8 +170,11 @@ enum errc net_check(const struct backend *be, struct backend_ctx *ctx, struct ba
     if (ok) {
         if (k->op == OP_ATTENTION_BWD)
             make_forward(k, ref, in);
-        call_kernel(be, ctx, k->op, &f);
-        (*backend_ref.kernels)[k->op][ELEM_F64](ref, &d);
+        if (k->op == OP_CONV2D_WINO)
+            rc = call_turned(be, ctx, &f, e);
+        else
+            call_kernel(be, ctx, k->op, &f);
+        (*backend_ref.kernels)[k->op == OP_CONV2D_WINO ? OP_CONV2D : k->op][ELEM_F64](ref, &d);
         if (ret_hash)
             *ret_hash = str_hash(str_n(out[0].f.ptr, count(&k->out[0]) * elem_bytes(out[0].f.type)));
     }
@@ -185,6 +209,12 @@ static enum errc check_all(const struct backend *be, struct backend_ctx *ctx, st
 enum errc net_selftest(const struct backend *be, struct backend_ctx *ctx, struct backend_ctx *ref, struct selftest_faults *f,
                        struct err *e)
 {
+    const struct op_attr attr = { .stride = 1, .pad = 1, .window = { 3, 3 }, .n = 16, .k = 9 * 16,
+                                  .flags = MM_BIAS | CONV_ADD | MM_RELU };
+    const struct net_shape x = { 4, { 1, 6, 8, 16 } };         /* tiles cut at the lower edge */
+    const struct net_case k = { OP_CONV2D_WINO, attr, { x, { 4, { 16, 3, 3, 16 } }, { 1, { 16 } }, x }, { x } };
+    if (net_case_runs(be, &k) && selftest_case(f) && net_check(be, ctx, ref, &k, 7, 1e-5, NULL, e) != ERR_OK)
+        TRY(selftest_fault(f, e));
     return check_all(be, ctx, ref, net_cases, f, e);
 }
 

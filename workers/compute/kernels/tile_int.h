@@ -12,6 +12,9 @@
  *       u[i][s·slice_step + k] · panel[s][k / 4][j][k % 4], for the QN columns of 2 halves or those of the first alone; u without
  *       a sign, the panel with one; exact
  *
+ *   pair_cols(halves, rows, v, v_row, pairs, panel, c, c_row)      the same of 16 bits with a sign on both sides: c[i][j] = Σ
+ *       over k < 2·pairs of v[i][k] · panel[k / 2][j][k % 2]; a tier that has it defines PAIR_COLS (q8_wino_int.h)
+ *
  *   pair_micro(…), pair_micro_half(…)   as micro and micro_half, but a "number" of a and of the panel is a pair of bf16, the
  *       one of lower k in the lower half: each step adds the product of the upper halves, then that of the lower ones, in fp32
  *

@@ -2,10 +2,11 @@
 /* wino_turn_int.h - what wino_int.h turns: tiles of an image, of slopes and of results, and weights, a vector of channels at a
  * time. The matrices are those of the points 0, 1, -1, 1/2, -2 and infinity, whose six rows of G have their factors apart. */
 enum { WINO_SIDE = 6, WINO_OUT = 4, WINO_PLACES = WINO_SIDE * WINO_SIDE, WINO_LANES = NR / 2, WINO_CHANNELS = 2048,
-       WINO_TILES = MC,
+       WINO_TILES = MC, WINO_LINE = 16 /* numbers of a line of the cache */,
        WINO_PAIRS = 1 << 20 };          /* of channels: turned and packed their weights take 150 MB of scratch memory */
 
 typedef float wino_vec __attribute__((vector_size(WINO_LANES * 4), aligned(4), may_alias));
+typedef int32_t wino_ints __attribute__((vector_size(WINO_LANES * 4), aligned(4), may_alias));
 
 /* Factors of the rows of G. */
 static const float wino_factor[WINO_SIDE] = { 1, 1 / 3.0f, 1 / 3.0f, -4 / 15.0f, 1 / 15.0f, 1 };
@@ -17,12 +18,15 @@ struct wino {
     const float *x, *dy;
     float *y, *v, *m;           /* of a chunk: places of the tiles, and of their results */
     size_t first, count, chunk;         /* tiles */
+    size_t v_step, m_step;      /* from place to place: a line more than a chunk, else all places of a tile lie in the same few
+                                 * sets of the first cache */
     const float *weight;
     float *panels;              /* of the weights: [place] */
     float *turned;              /* the weights' gradient, [place][out][in]; forward the weights, [in][9][out] */
     bool is_back, is_panelled;          /* v lies in panels, as the right factor of a product */
     unsigned flags;
     tile_fn *multiply;
+    const float *bias, *add;    /* what follows a result, with MM_RELU of flags; NULL: none */
 };
 
 #define WINO_INLINE static inline __attribute__((always_inline))
@@ -84,10 +88,10 @@ static inline const float *wino_pixel(const struct image *i, const float *x, siz
 
 static inline void wino_place(const struct wino *j, size_t task, size_t *n, size_t *y, size_t *x)
 {
-    const size_t tile = j->first + task;
-    *n = tile / (j->th * j->tw);
-    *y = tile / j->tw % j->th * WINO_OUT;
-    *x = tile % j->tw * WINO_OUT;
+    const uint32_t tile = (uint32_t)(j->first + task), row = tile / (uint32_t)j->tw;   /* 64 bits wide they took a twelfth */
+    *n = row / (uint32_t)j->th;
+    *y = (row - *n * j->th) * WINO_OUT;
+    *x = (tile - row * j->tw) * WINO_OUT;
 }
 
 /* B d Bᵀ of one tile, all channels. */
@@ -108,13 +112,23 @@ static void wino_look(void *arg, size_t task)
         for (size_t col = 0; col < WINO_SIDE; col++)
             wino_b(d + col, WINO_SIDE, t + col, WINO_SIDE);
         float *to = j->is_panelled ? j->v + at / NR * (j->chunk * NR) + task * NR + at % NR : j->v + task * c + at;
-        const size_t step = j->is_panelled ? panels_of(c) * j->chunk * NR : j->chunk * c;
+        const size_t step = j->is_panelled ? panels_of(c) * j->chunk * NR : j->v_step;
         for (size_t row = 0; row < WINO_SIDE; row++) {
             wino_b(t + row * WINO_SIDE, 1, v, 1);
             for (size_t col = 0; col < WINO_SIDE; col++, to += step)
                 *(wino_vec *)to = v[col];
         }
     }
+}
+
+/* What follows a result, in the order of a product's: number `at` of y, of that channel. */
+WINO_INLINE wino_vec wino_end(const struct wino *j, wino_vec v, size_t at, size_t channel)
+{
+    if (j->bias)
+        v += *(const wino_vec *)(j->bias + channel);
+    if (j->add)
+        v += *(const wino_vec *)(j->add + at);
+    return j->flags & MM_RELU ? (wino_vec)((wino_ints)v & (v > 0)) : v;
 }
 
 /* Aᵀ M A of one tile, all channels, as far as it is inside. */
@@ -128,14 +142,14 @@ static void wino_give(void *arg, size_t task)
     for (size_t at = 0; at < k; at += WINO_LANES) {
         wino_vec m[WINO_PLACES], t[WINO_OUT * WINO_SIDE], o[WINO_OUT];
         for (size_t p = 0; p < WINO_PLACES; p++)
-            m[p] = *(const wino_vec *)(j->m + (p * j->chunk + task) * k + at);
+            m[p] = *(const wino_vec *)(j->m + p * j->m_step + task * k + at);
         for (size_t col = 0; col < WINO_SIDE; col++)
             wino_at(m + col, WINO_SIDE, t + col, WINO_SIDE);
         for (size_t row = 0; row < rows; row++) {
-            float *to = j->y + ((n * j->out.h + y + row) * j->out.w + x) * k + at;
+            size_t to = ((n * j->out.h + y + row) * j->out.w + x) * k + at;
             wino_at(t + row * WINO_SIDE, 1, o, 1);
-            for (size_t col = 0; col < cols; col++)
-                *(wino_vec *)(to + col * k) = o[col];
+            for (size_t col = 0; col < cols; col++, to += k)
+                *(wino_vec *)(j->y + to) = wino_end(j, o[col], to, at);
         }
     }
 }
@@ -160,7 +174,7 @@ static void wino_slope(void *arg, size_t task)
         float *to = j->m + task * k + at;
         for (size_t row = 0; row < WINO_SIDE; row++) {
             wino_a(t + row * WINO_OUT, 1, m, 1);
-            for (size_t col = 0; col < WINO_SIDE; col++, to += j->chunk * k)
+            for (size_t col = 0; col < WINO_SIDE; col++, to += j->m_step)
                 *(wino_vec *)to = m[col] * (wino_factor[row] * wino_factor[col]);
         }
     }

@@ -161,11 +161,65 @@ static void test_weights_that_are_kept(void **st)
     assert_true(with > 0 || !backend_avx2.probe(&hw));
 }
 
+/* Windows of 3 x 3 by constant weights are turned where the backend has that, in fp32 and in eight bits: near the reference, and
+ * with its bits. A window of 5 x 5 is not. */
+enum { FORM_FP32, FORM_BYTES, FORM_LARGER, FORMS, SIDE = 8, C = 16, ALL = SIDE * SIDE * C };
+
+static void window(const struct backend *be, int form, const float *x, const float *w, const int8_t *bytes, float *ret)
+{
+    static const float scale[C] = { [0 ... C - 1] = 0.01f };
+    const size_t side = form == FORM_LARGER ? 5 : 3;
+    const bool is_bytes = form == FORM_BYTES;
+    const struct op_attr attr = { .stride = 1, .pad = side / 2, .alpha = is_bytes ? 0.01 : 0, .gamma = is_bytes ? 90 : 0 };
+    struct err e;
+    struct backend_ctx *c = kit_open(be);
+    struct graph *g = graph_new(ELEM_F32, 16);
+    struct shape shape = { is_bytes ? ELEM_I8 : ELEM_F32, 4, { DIM(C), DIM(side), DIM(side), DIM(C) } };
+    int in = graph_input(g, "x", F32(DIM_ROWS(1), DIM(SIDE), DIM(SIDE), DIM(C))), s = graph_const(g, "s", F32(DIM(C)), scale);
+    int weight = graph_const(g, "w", shape, is_bytes ? (const void *)bytes : w);
+    int y = graph_op(g, is_bytes ? OP_QCONV2D : OP_CONV2D, &attr, (int[]){ in, weight, s }, is_bytes ? 3 : 2);
+    graph_output(g, y, "y");
+    struct plan *p = kit_plan(g, be, c, 2);
+    assert_int_equal(kit_count(g, OP_CONV2D_WINO), form == FORM_FP32 && be->windows_bytes);
+    assert_int_equal(kit_count(g, OP_QCONV2D_WINO), is_bytes && be->q8_windows_bytes);
+    struct run *r = kit_run(p, c);
+    run_put(r, in, 0, 2, x);
+    run_exec(r, 2, PHASE_FORWARD, false);
+    run_get(r, y, 0, 2, ret);
+    assert_int_equal(run_sync(r, &e), ERR_OK);
+    run_free(r);
+    plan_free(p);
+    be->close(c);
+}
+
+static void test_windows_are_turned(void **st)
+{
+    (void)st;
+    static float w[C * 25 * C], x[2 * ALL], want[2 * ALL], got[2 * ALL];
+    static int8_t bytes[C * 9 * C];
+    struct hw hw;
+    hw_read(&hw);
+    kit_fill(w, ELEM_F32, sizeof w / sizeof *w);
+    kit_fill(x, ELEM_F32, sizeof x / sizeof *x);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (int8_t)(i * 37 % 256 - 128);
+    for (int form = 0; form < FORMS; form++) {
+        window(&backend_ref, form, x, w, bytes, want);
+        for (const struct backend *const *be = backend_list(); *be; be++) {
+            if (!(*be)->probe(&hw))
+                continue;
+            window(*be, form, x, w, bytes, got);
+            for (size_t i = 0; i < 2 * ALL; i++)
+                assert_true(form == FORM_BYTES ? got[i] == want[i] : fabsf(got[i] - want[i]) <= 1e-4f);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_constants_are_computed_once), cmocka_unit_test(test_constants_that_are_read_once),
-        cmocka_unit_test(test_weights_that_are_kept),
+        cmocka_unit_test(test_weights_that_are_kept), cmocka_unit_test(test_windows_are_turned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

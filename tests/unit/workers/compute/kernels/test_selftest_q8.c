@@ -19,6 +19,7 @@ enum { ROOM = 1 << 17, SHAPES = 200 };
 
 static float x[ROOM], scale[512], bias[512], add[ROOM], want[ROOM], got[ROOM];
 static int8_t w[ROOM];
+static int turned;              /* convolutions that went Winograd's way, too (q8_wino_int.h) */
 
 static float unit(void)
 {
@@ -120,6 +121,18 @@ static void check(const struct backend *be, struct backend_ctx *c, struct op_cal
     (*be->kernels)[packed_op][ELEM_F32](c, &call);
     assert_memory_equal(got, want, outs * sizeof *got);
     be->free(c, room);
+    if (op != OP_QCONV2D || !be->q8_windows_bytes)
+        return;
+    bytes = be->q8_windows_bytes(&pack.attr, call.in[0]->dim[1], call.in[0]->dim[2]);
+    if (!bytes)
+        return;
+    packed = tensor_at(room = be->alloc(c, bytes), 0, ELEM_U8, 1, &bytes);
+    (*be->kernels)[OP_QWINO_PACK][ELEM_I8](c, &pack);
+    memset(got, 0xff, outs * sizeof *got);
+    (*be->kernels)[OP_QCONV2D_WINO][ELEM_F32](c, &call);
+    assert_memory_equal(got, want, outs * sizeof *got);
+    be->free(c, room);
+    turned++;
 }
 
 static struct tensor tensor(void *p, enum elem type, unsigned rank, const size_t *dim)
@@ -165,11 +178,15 @@ static void products(const struct backend *be, struct backend_ctx *alone, struct
 static void convolutions(const struct backend *be, struct backend_ctx *alone, struct backend_ctx *many, struct backend_ctx *ref)
 {
     (void)ref;
+    turned = 0;
     for (int i = 0; i < SHAPES / 2; i++) {
         size_t win = 1 + below(3), high = win + below(9), wide = win + below(12), in = 1 + below(24), out = 1 + below(70);
         struct op_attr a = some_attr();
-        size_t count = 1 + below(2), image = high * wide * in;
         a.stride = 1 + below(2);
+        if (i % 4 == 3)         /* whole vectors of channels, and windows of 3 x 3 */
+            win = 3, in = 16 * (1 + below(2)), out = 16 * (1 + below(4)), a.stride = 1;
+        high = high < win ? win : high, wide = wide < win ? win : wide;
+        size_t count = 1 + below(2), image = high * wide * in;
         a.pad = below(win);
         a.flags |= below(2) ? CONV_ADD : 0;
         size_t oh = (high + 2 * a.pad - win) / a.stride + 1, ow = (wide + 2 * a.pad - win) / a.stride + 1;
@@ -197,6 +214,7 @@ static void convolutions(const struct backend *be, struct backend_ctx *alone, st
         check(be, alone, call, win, win * in, outs);
         check(be, many, call, win, win * in, outs);
     }
+    assert_true(!be->q8_windows_bytes || turned >= SHAPES / 8);
 }
 
 static void test_products(void **st)

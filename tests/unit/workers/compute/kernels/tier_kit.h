@@ -11,6 +11,7 @@
 #include "workers/compute/kernels/conv_int.h"
 #include "workers/compute/kernels/depthwise_int.h"
 #include "workers/compute/kernels/call_int.h"
+#define PAIR_COLS_PLAIN
 #include "workers/compute/kernels/dot_plain_int.h"
 #include "workers/compute/kernels/q8_int.h"
 #include "workers/compute/kernels/call.h"
@@ -183,13 +184,50 @@ static void test_convolutions(void **st)
         cpu_close(all[i]);
 }
 
+/* Winograd's windows of served models over plain tiles: the bits of the tier. What they are near to is test_wino.c's. */
+static void test_windows(void **st)
+{
+    (void)st;
+    enum { SIDE = 7, C = 2 * NR };             /* tiles cut at both edges */
+    static float x[2 * SIDE * SIDE * C], w[C * 9 * C], bias[C], got[2][2 * SIDE * SIDE * C];
+    static double wide[(2 * SIDE * SIDE + 9 * C) * C];
+    static kernel_table kernels = { KERNELS_WINO };
+    struct hw hw;
+    struct err e;
+    hw_read(&hw);
+    if (!TIER.probe(&hw))
+        return;
+    fill(x, wide, sizeof x / sizeof *x);
+    fill(w, wide, sizeof w / sizeof *w);
+    fill(bias, wide, C);
+    const struct op_attr attr = { .stride = 1, .pad = 1, .window = { 3, 3 }, .n = C, .k = 9 * C, .flags = MM_BIAS | MM_RELU };
+    size_t bytes = windows_bytes(&attr, SIDE, SIDE);
+    assert_true(bytes > 0);
+    assert_int_equal(bytes, TIER.windows_bytes(&attr, SIDE, SIDE));
+    for (int i = 0; i < 2; i++) {
+        struct backend_ctx *c;
+        assert_int_equal((i ? &TIER : &backend_ref)->open(i ? &TIER : &backend_ref, NULL, &c, &e), ERR_OK);
+        struct buffer *room = cpu_alloc(c, bytes);
+        struct tensor X = tensor_at(NULL, 0, ELEM_F32, 4, (size_t[]){ 2, SIDE, SIDE, C }), Y = X;
+        struct tensor W = tensor_at(NULL, 0, ELEM_F32, 4, (size_t[]){ C, 3, 3, C }), B = tensor_at(NULL, 0, ELEM_F32, 1, &attr.n);
+        struct tensor P = tensor_at(room, 0, ELEM_U8, 1, &bytes);
+        X.ptr = x, W.ptr = w, Y.ptr = got[i], B.ptr = bias;
+        const struct op_call pack = { attr, { &W }, { &P } }, call = { attr, { &X, &P, &B }, { &Y } };
+        (i ? *TIER.kernels : kernels)[OP_WINO_PACK][ELEM_F32](c, &pack);
+        (i ? *TIER.kernels : kernels)[OP_CONV2D_WINO][ELEM_F32](c, &call);
+        cpu_free(c, room);
+        cpu_close(c);
+    }
+    assert_memory_equal(got[0], got[1], sizeof got[0]);
+}
+
 /* Products of whole numbers over a plain tile of this tier's size: the bits of the reference. */
 static void test_whole_numbers(void **st)
 {
     (void)st;
-    static kernel_table kernels = { KERNELS_Q8 };
-    const struct backend plain = { .name = "plain tiles", .properties = BE_HOST_MEMORY, .kernels = &kernels,
-                                   .pack_q8_bytes = q8_pack_bytes };
+    static kernel_table kernels = { KERNELS_Q8, KERNELS_QW };
+    const struct backend plain = { .name = "plain tiles", .properties = BE_HOST_MEMORY, .kernels = &kernels, .alloc = cpu_alloc,
+                                   .free = cpu_free, .pack_q8_bytes = q8_pack_bytes, .q8_windows_bytes = q8_windows_bytes };
     struct backend_ctx *ctx, *ref;
     struct err e;
     assert_int_equal(backend_ref.open(&backend_ref, NULL, &ctx, &e), ERR_OK);
@@ -203,6 +241,7 @@ static void test_whole_numbers(void **st)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_tile_operations), cmocka_unit_test(test_packed),
-                                        cmocka_unit_test(test_convolutions), cmocka_unit_test(test_whole_numbers) };
+                                        cmocka_unit_test(test_convolutions), cmocka_unit_test(test_windows),
+                                        cmocka_unit_test(test_whole_numbers) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
