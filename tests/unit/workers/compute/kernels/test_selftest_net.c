@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../../../../lib/share.h"
 #include "each_kit.h"
 #include "workers/compute/kernels/call.h"
 #include "workers/compute/kernels/selftest_int.h"
@@ -42,7 +43,8 @@ static void random_sizes(const struct backend *be, struct backend_ctx *alone, st
 {
     struct net_case k[NET_CASES_MAX];
     struct err e;
-    for (int i = 0; i < 14; i++) {
+    const int sizes = share_of("random sizes of a backend", 7, 14);     /* each number of tokens once */
+    for (int i = 0; i < sizes; i++) {
         struct net_size s = some_size(i);
         for (size_t j = 0, n = net_cases(&s, k); j < n; j++) {
             uint64_t hash[2], seed = (uint64_t)i * 64 + j + 1;
