@@ -66,12 +66,15 @@ void flight_submit(struct flight *f)
     flight_fail(f, &e);
 }
 
-/* An answer from outside must not be lost because others wait: with a full queue the call goes on where it is. */
+/* An answer from outside must not be lost because others wait: with a full queue the call goes on where it is. Answers that this
+ * thread holds would wait for what may ask the database. */
 void call_again(struct call *c)
 {
     struct flight *f = flight_of(&c->work);
-    if (!lane_submit(f))
-        flight_run(f);
+    if (lane_submit(f))
+        return;
+    http_answers_flush();
+    flight_run(f);
 }
 
 /* A tenant pays for its calls on whatever thread they are. */

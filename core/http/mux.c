@@ -2,7 +2,7 @@
 /* mux.c - starts and ends the loop, and hands calls to it.
  *
  * curl's own limits of connections are not used: what waits for one stands in a single list there, where calls to a stalled host are in
- * front of everybody else's. calls_max bounds the connections instead. Other threads reach the loop by `fresh` and the eventfd only. */
+ * front of everybody else's. calls_max bounds the connections instead, and mux_door.c how many are opened at once. Other threads reach the loop by `fresh` and the eventfd only. */
 #include "core/http/mux_int.h"
 
 #include <signal.h>
@@ -99,6 +99,7 @@ void http_mux_free(struct http_mux *m)
     for (int i = 0; i < m->spares; i++)
         curl_easy_cleanup(m->spare[i]);
     curl_multi_cleanup(m->multi);
+    mux_doors_sweep(m);
     close(m->epoll_fd);
     close(m->wake_fd);
     pthread_mutex_destroy(&m->lock);

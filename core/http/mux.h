@@ -5,6 +5,8 @@
  * Invariants: what http_mux_start took is told exactly once to done(), on the mux's thread, which must not block there; calls do not hold
  * each other up, whether their servers answer, stall or never take the connection. At most calls_max calls are under way and at most
  * bytes_max bytes of their replies in memory.
+ * To one target eight connections are opened at once; further calls wait for one of them, or for one that is free, and end as a
+ * call that connects does: when none came up for connect_timeout_ms. Their wait is part of timeout_ms.
  * Connections that the other side has ended are closed with the next call, and those of any kind idle_ms after the last one: what
  * nobody calls any more holds no descriptor.
  * Memory: what a struct http_mux_call points to must stay until done(); the mux keeps its notes and the result in the call's arena, which
@@ -21,7 +23,7 @@ struct http_mux_options {
     const char *name;               /* of the thread, 15 bytes */
     size_t calls_max, bytes_max;
     int idle_max;                   /* connections kept without a call */
-    void (*before_done)(void), (*after_done)(void);     /* around the calls of done() of one turn, on its thread; NULL: nothing */
+    void (*before_done)(void), (*after_done)(void);     /* around up to eight calls of done(), on its thread; both, or neither */
     int idle_ms;                    /* all of them are closed when so long no call was under way; 0: 30000 */
 };
 

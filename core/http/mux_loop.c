@@ -10,7 +10,7 @@
 #include "core/base/assert.h"
 #include "core/base/clock.h"
 
-enum { EVENTS_MAX = 64, LOOK_US = 250 * 1000 };
+enum { EVENTS_MAX = 64, LOOK_US = 250 * 1000, TOLD_TOGETHER = 8 };
 
 /* --- what curl tells --- */
 
@@ -75,12 +75,14 @@ static void finish(struct http_mux *m, struct mux_call *c, CURLcode code, const 
     curl_multi_remove_handle(m->multi, h);
     m->quiet_us = clock_mono_us(&clock_system);
     enum errc rc = http_running_end(&c->run, code, &r, &e);
+    mux_door_leave(c, code == CURLE_OK);
     give_back(m, h);
     if (why)
         rc = FAIL(&e, UNAVAILABLE, "%s", why);
     tell(m, c, rc, &r, &e);
 }
 
+/* It has passed its door. */
 static void begin(struct http_mux *m, struct mux_call *c)
 {
     struct err e = { 0 };
@@ -89,9 +91,11 @@ static void begin(struct http_mux *m, struct mux_call *c)
     c->run = (struct http_running){ .bytes = &m->bytes, .bytes_max = m->o.bytes_max };
     if (http_running_begin(&c->run, h, c->o.to, &c->o.call, c->o.arena, &e) != ERR_OK) {
         give_back(m, h);
+        mux_door_leave(c, false);
         tell(m, c, e.code, NULL, &e);
         return;
     }
+    mux_door_set(h, c);
     curl_easy_setopt(h, CURLOPT_PRIVATE, c);
     c->prev = NULL;
     c->next = m->live;
@@ -114,7 +118,8 @@ static bool take_fresh(struct http_mux *m)
     pthread_mutex_unlock(&m->lock);
     while (c) {
         struct mux_call *next = c->next;
-        begin(m, c);
+        if (mux_door_enter(m, c))
+            begin(m, c);
         c = next;
     }
     return !is_stopping;
@@ -122,7 +127,7 @@ static bool take_fresh(struct http_mux *m)
 
 static void take_ended(struct http_mux *m)
 {
-    int left;
+    int left, told = 0;
     if (m->o.before_done)
         m->o.before_done();
     for (CURLMsg *msg; (msg = curl_multi_info_read(m->multi, &left)) != NULL;) {
@@ -130,9 +135,38 @@ static void take_ended(struct http_mux *m)
         CURLcode code = msg->data.result;
         curl_easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, (char **)&c);
         finish(m, c, code, NULL);
+        if (++told % TOLD_TOGETHER == 0 && m->o.after_done) {      /* the first of many do not wait for the last */
+            m->o.after_done();
+            m->o.before_done();
+        }
     }
     if (m->o.after_done)
         m->o.after_done();
+}
+
+/* Calls at their doors: why NULL: their time is over. */
+static void tell_waiting(struct http_mux *m, int64_t now_us, const char *otherwise)
+{
+    const char *why;
+    for (struct mux_call *c; (c = mux_door_ended(m, now_us, &why)) != NULL;) {
+        struct err e = { 0 };
+        why = why ? why : otherwise;
+        enum errc rc = why ? FAIL(&e, UNAVAILABLE, "%s", why) : FAIL(&e, DEADLINE, "The server took too long");
+        tell(m, c, rc, NULL, &e);
+    }
+}
+
+static void take_waiting(struct http_mux *m, int64_t now_us)
+{
+    for (struct mux_call *c; (c = mux_door_next(m)) != NULL;) {
+        struct err e = { 0 };
+        if (mux_door_spend(c, now_us)) {
+            begin(m, c);
+            continue;
+        }
+        mux_door_leave(c, false);
+        tell(m, c, FAIL(&e, DEADLINE, "The server took too long"), NULL, &e);
+    }
 }
 
 static void end_unwanted(struct http_mux *m, int64_t now_us)
@@ -142,6 +176,8 @@ static void end_unwanted(struct http_mux *m, int64_t now_us)
         if (c->o.is_unwanted && c->o.is_unwanted(c->o.ctx))
             finish(m, c, CURLE_ABORTED_BY_CALLBACK, "Nobody waits for the answer any more");
     }
+    tell_waiting(m, now_us, NULL);
+    mux_doors_sweep(m);
     m->look_us = now_us + LOOK_US;
 }
 
@@ -163,6 +199,7 @@ static void close_kept(struct http_mux *m)
 {
     curl_multi_cleanup(m->multi);
     m->multi = mux_multi_new(m);
+    mux_doors_sweep(m);
     m->timer_us = INT64_MAX;
     m->has_kept = false;
 }
@@ -195,6 +232,7 @@ static void turn(struct http_mux *m)
     take_ended(m);
     if (m->live && now >= m->look_us)
         end_unwanted(m, now);
+    take_waiting(m, now);
     if (!m->live && m->has_kept && now >= m->quiet_us + m->o.idle_ms * INT64_C(1000))
         close_kept(m);
 }
@@ -206,5 +244,6 @@ void *mux_loop(void *arg)
         turn(m);
     while (m->live)
         finish(m, m->live, CURLE_ABORTED_BY_CALLBACK, "Falaj is stopping");
+    tell_waiting(m, INT64_MAX, "Falaj is stopping");
     return NULL;
 }

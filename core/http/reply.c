@@ -57,6 +57,14 @@ void http_answers_release(void)
     }
 }
 
+void http_answers_flush(void)
+{
+    if (!held.is_on)
+        return;
+    http_answers_release();
+    http_answers_hold();
+}
+
 void exchange_answered(struct http_exchange *x, struct MHD_Response *r, int status)
 {
     ASSERT(r);

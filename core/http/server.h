@@ -141,6 +141,7 @@ void http_reply_buf(struct http_exchange *x, int status, struct str content_type
  * answers instead of one each. For answers that follow each other without a wait between; not nested. */
 void http_answers_hold(void);
 void http_answers_release(void);
+void http_answers_flush(void);      /* hands over what is held so far, before something that takes long; holding or not goes on */
 /* Large downloads with backpressure: read is called on the loop thread whenever the peer can take more. It returns bytes
  * written into buf, 0 at the end, -1 on failure (the connection is cut so that the peer sees it). total -1: not known.
  * free_ is called once, whatever happens. */

@@ -3,6 +3,7 @@
 #include "tests/lib/wait.h"
 #include "net.h"
 
+#include <linux/tcp.h>
 #include <pthread.h>
 #include "core/base/cleanup.h"
 #include "core/http/client.h"
@@ -230,6 +231,55 @@ static void reads_event_streams(void **state)
     assert_int_equal(http_server_open_exchanges(server), 0);
 }
 
+enum { BODY = 3000 };
+
+/* Answers one call, and keeps in how many segments it came. */
+static void *count_segments(void *arg)
+{
+    static const char REPLY[] = "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n";
+    char bytes[16 << 10];
+    struct tcp_info about = { 0 };
+    socklen_t len = sizeof about;
+    size_t got = 0;
+    int *listen_fd = arg, fd = accept(*listen_fd, NULL, NULL);
+    for (ssize_t n = 1; n > 0 && !(got > BODY && memmem(bytes, got - BODY, "\r\n\r\n", 4)); got += (size_t)(n > 0 ? n : 0))
+        n = recv(fd, bytes + got, sizeof bytes - got, 0);
+    assert_int_equal(getsockopt(fd, IPPROTO_TCP, TCP_INFO, &about, &len), 0);
+    assert_int_equal(send(fd, REPLY, sizeof REPLY - 1, MSG_NOSIGNAL), sizeof REPLY - 1);
+    shutdown(fd, SHUT_WR);
+    while (recv(fd, bytes, sizeof bytes, 0) > 0)
+        ;
+    close(fd);
+    return (void *)(uintptr_t)about.tcpi_data_segs_in;
+}
+
+/* A server is woken once for such a call, not for the head and again for the body. */
+static void a_small_body_goes_with_its_head(void **state)
+{
+    (void)state;
+    static char body[BODY];
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t len = sizeof at;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof at), 0);
+    assert_int_equal(listen(fd, 1), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &len), 0);
+    char url[64];
+    snprintf(url, sizeof url, "http://127.0.0.1:%d", ntohs(at.sin_port));
+    struct http_client *c = http_client_new(&(struct http_client_options){ .base_url = url }, NULL);
+    pthread_t t;
+    void *got;
+    struct http_result r;
+    assert_int_equal(pthread_create(&t, NULL, count_segments, &fd), 0);
+    assert_int_equal(http_client_call(c, arena, &(struct http_call){ .method = "PUT", .path = "/", .body = { body, BODY } }, &r,
+                                      NULL), ERR_OK);
+    pthread_join(t, &got);
+    assert_int_equal(r.status, 204);
+    assert_int_equal((uintptr_t)got, 1);
+    close(fd);
+    http_client_free(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -238,6 +288,7 @@ int main(void)
         cmocka_unit_test(names_can_be_given_addresses),
         cmocka_unit_test(talks_to_unix_sockets),
         cmocka_unit_test(reads_event_streams),
+        cmocka_unit_test(a_small_body_goes_with_its_head),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

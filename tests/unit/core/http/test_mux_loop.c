@@ -131,6 +131,51 @@ static void what_nobody_calls_any_more_holds_no_descriptor(void **state)
     http_target_unref(to);
 }
 
+static struct asked *watched;
+static int told_before, most_together, told_in_all;
+
+static int count_told(void)
+{
+    int n = 0;
+    for (int i = 0; i < PARKED_MAX; i++)
+        n += watched[i].told;
+    return n;
+}
+
+static void hold(void)
+{
+    told_before = count_told();
+}
+
+static void let_go(void)
+{
+    int told = count_told() - told_before;
+    most_together = told > most_together ? told : most_together;
+    told_in_all += told;
+}
+
+/* Those that end in one turn of the loop are told some at a time: the first do not wait for the last. */
+static void many_answers_go_some_at_a_time(void **state)
+{
+    (void)state;
+    struct asked a[PARKED_MAX] = { 0 };
+    http_mux_free(mux);
+    watched = a;
+    told_in_all = most_together = 0;
+    mux = http_mux_new(&(struct http_mux_options){ .name = "test", .calls_max = PARKED_MAX, .bytes_max = 3 << 20, .idle_max = 64,
+                                                   .before_done = hold, .after_done = let_go });
+    for (int i = 0; i < PARKED_MAX; i++)
+        ask(&a[i], target, "/silent");
+    wait_parked(PARKED_MAX);
+    answer_parked();
+    for (int i = 0; i < PARKED_MAX; i++)
+        wait_told(&a[i]);
+    http_mux_stop(mux);                             /* what the loop's thread counted is there now */
+    assert_in_range(most_together, 1, 8);
+    assert_int_equal(told_in_all, PARKED_MAX);
+    release(a, PARKED_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -138,6 +183,7 @@ int main(void)
         MUX_TEST(what_nobody_wants_is_ended),
         MUX_TEST(connections_are_kept),
         MUX_TEST(what_nobody_calls_any_more_holds_no_descriptor),
+        MUX_TEST(many_answers_go_some_at_a_time),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
