@@ -1,11 +1,15 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- infer.lua - wrk script: POST one body of FALAJ_WRK_BODY (a file) to FALAJ_WRK_PATH with the token FALAJ_WRK_TOKEN, a tensor in binary
--- behind FALAJ_WRK_JSON bytes of JSON. FALAJ_WRK_DELAY_MS: each connection waits so long between two calls. Prints one JSON line.
+-- behind FALAJ_WRK_JSON bytes of JSON; FALAJ_WRK_BODY empty: GET instead.
+-- FALAJ_WRK_DELAY_MS: each connection waits so long between two calls. Prints one JSON line.
 local wait = tonumber(os.getenv("FALAJ_WRK_DELAY_MS") or "0")
 function init(args)
+  wrk.path = os.getenv("FALAJ_WRK_PATH")
+  if os.getenv("FALAJ_WRK_BODY") == "" then
+    return
+  end
   local f = io.open(os.getenv("FALAJ_WRK_BODY"), "rb")
   wrk.method = "POST"
-  wrk.path = os.getenv("FALAJ_WRK_PATH")
   wrk.body = f:read("*a")
   f:close()
   wrk.headers["Authorization"] = "Bearer " .. os.getenv("FALAJ_WRK_TOKEN")
