@@ -231,6 +231,47 @@ static void nobody_grants_wider_longer_or_elsewhere(void **state)
     principal_unref(p);
 }
 
+/* `wanted` would hold within the same period, so only what is asked of the granter at this moment decides. */
+static bool grants_now(struct binding own, int64_t mfa_us, struct authz_context ctx)
+{
+    struct binding wanted = own;
+    wanted.role = ROLE_VIEWER;
+    wanted.mfa_age_s = 0;
+    wanted.cidrs.n = 0;
+    enum permission missing;
+    struct principal *p = holding(tenant, &own, 1);
+    p->mfa_us = mfa_us;
+    bool ok = authz_may_grant(p, &wanted, &ctx, &missing);
+    principal_unref(p);
+    return ok;
+}
+
+static void who_grants_meets_their_own_conditions_now(void **state)
+{
+    (void)state;
+    struct binding b = { .role = ROLE_TENANT_ADMIN, .place = BOUND_TENANT, .mfa_age_s = 600 };
+    assert_false(grants_now(b, 0, here) || grants_now(b, NOW - 600 * S - 1, here));
+    assert_true(grants_now(b, NOW - 600 * S, here) && grants_now(b, NOW, here));
+    struct cidr net;
+    assert_true(cidr_parse(STR("192.0.2.0/24"), &net));
+    struct authz_context c = here;
+    b = (struct binding){ .role = ROLE_TENANT_ADMIN, .place = BOUND_TENANT, .cidrs = { &net, 1 } };
+    assert_true(grants_now(b, 0, c));
+    c.source_ip = STR("198.51.100.1");
+    assert_false(grants_now(b, 0, c));
+    c.source_ip = STR_NULL;
+    assert_false(grants_now(b, 0, c));
+    b = (struct binding){ .role = ROLE_TENANT_ADMIN, .place = BOUND_TENANT, .valid_from_us = NOW, .valid_until_us = NOW + 10 * S };
+    c = here;
+    assert_true(grants_now(b, 0, c));
+    c.now_us = NOW - 1;
+    assert_false(grants_now(b, 0, c));
+    c.now_us = NOW + 10 * S - 1;
+    assert_true(grants_now(b, 0, c));
+    c.now_us++;
+    assert_false(grants_now(b, 0, c));
+}
+
 /* A token's scopes hold where a condition sends the judgement to the bindings, too: for its acts and for what it gives away. */
 static void scopes_hold_under_conditions(void **state)
 {
@@ -267,7 +308,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(time_is_judged_at_each_use), T(a_second_factor_ages), T(an_address_that_is_not_known_passes_nothing), T(a_zone_is_asked_for),
         T(zones_of_resources), T(a_project_gives_its_own_rows_only), T(no_place_and_no_condition_adds_a_permission),
-        T(nobody_grants_wider_longer_or_elsewhere), T(scopes_hold_under_conditions),
+        T(nobody_grants_wider_longer_or_elsewhere), T(who_grants_meets_their_own_conditions_now),
+        T(scopes_hold_under_conditions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
