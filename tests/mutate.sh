@@ -8,7 +8,7 @@
 # N SEED           how many, and which: the same seed over the same sources names the same mutants
 # --folder FOLDER  a folder or file to break (keys audit tenants scheduler registry workers); may be repeated
 # --db             the tests on a real PostgreSQL too, and mutants in SQL; without it only files with a unit test near are broken
-# --http           the tests of tests/http too, for files that lint/mirror.allow says are tested over HTTP alone
+# --http           the tests of tests/http too; without it files that they alone test (lint/mirror.allow) are not broken
 # --least PERCENT  exit status 1 when fewer of them are killed (0: only counted)
 # --only FILE:LINE only mutants of this line
 # --minutes M      begin no mutant after M minutes, and judge those that were

@@ -165,10 +165,12 @@ def main():
         print(f"{m.file}:{m.line}:{m.column + 1} {m.function}: {m.what}: {shlex.quote(m.old)} -> {shlex.quote(m.new)}: "
               f"{verdict}{' by ' + by if by else ''} ({seconds:.0f} s)", flush=True)
 
+    left_out = set()
     with concurrent.futures.ThreadPoolExecutor(a.j) as pool:
         running = set()
         for key, m in todo:
-            if not a.db and not asked(m):
+            if not asked(m):
+                left_out.add(m.file)
                 continue
             row = earlier.get(key)
             while running and (len(running) >= a.j or count.judged() + len(running) >= a.n):
@@ -186,6 +188,8 @@ def main():
         for f in running:
             f.result()
 
+    if left_out:
+        print(f"without a test that is asked: {' '.join(sorted(left_out))}")
     count.say(a.seed, began)
     c = count.all()
     return 1 if 100 * c["killed"] < a.least * (c["killed"] + c["survived"]) else 0

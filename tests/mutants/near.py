@@ -2,9 +2,9 @@
 """near.py - which tests are asked about a broken file, and in which order; reading is enough for it, nothing is built or run.
 
 The file's own test is first (unit/… and db/… at the mirrored path), then those that lint/mirror.allow names for it, those that
-call the function, those that call another function of the file, the own tests of files of its folder that call it, those that
-include its header, and the others of its folder. Within each of these, tests without a database are first. A test that is in none
-is not asked, so what only it would notice counts as survived: the ratio is never too good for it."""
+call the function, those that call another function of the file, the own tests of files of its folder that call it, and those that
+include its header. Within each of these, tests without a database are first. A test that is in none is not asked, so what only it
+would notice counts as survived: the ratio is never too good for it. A file that has none of them is not broken."""
 import collections, functools, os, re
 
 from build import ROOT, out
@@ -15,9 +15,10 @@ def text(path):
     return open(os.path.join(ROOT, path), encoding="utf-8").read()
 
 
-@functools.cache
-def words(path):
-    return frozenset(re.findall(r"\w+", text(path)))
+def mentions(path, names):
+    """Whether one of the names stands in the file as a word; few do, so the quick look is first."""
+    said = text(path)
+    return any(n in said and re.search(rf"\b{n}\b", said) for n in names)
 
 
 @functools.cache
@@ -42,7 +43,7 @@ def callers(file):
     """Files of the same folder that call it."""
     folder = os.path.dirname(file)
     found = out("git", "ls-files", "-co", "--exclude-standard", folder + "/*.c", cwd=ROOT).splitlines()
-    return [f for f in found if f != file and os.path.dirname(f) == folder and doors(file) & words(f)]
+    return [f for f in found if f != file and os.path.dirname(f) == folder and mentions(f, doors(file))]
 
 
 class Near:
@@ -63,15 +64,15 @@ class Near:
                 return 0
             if name[:-2] in by_mirror:
                 return 1
-            if function in others & words(t.source):
+            if function in others and mentions(t.source, [function]):
                 return 2
-            if others & words(t.source):
+            if mentions(t.source, others):
                 return 3
             if t.source in of_callers:
                 return 4
             if header in text(t.source):
                 return 5
-            return 6 if os.path.dirname(t.source).split("/", 2)[2:] == [folder] else None
+            return None
 
         rows = [(r, t.source.startswith("tests/db/"), t.name, t) for t in self.tests if (r := rank(t)) is not None]
         return [row[3] for row in sorted(rows, key=lambda row: row[:3])]
