@@ -5,7 +5,7 @@
 #   tests/mutate.sh N SEED [--folder FOLDER]… [--db] [--http] [--least PERCENT] [--only FILE:LINE] [--minutes M]
 #                          [--again] [-j JOBS]
 #
-# N SEED           how many, and which: the same seed over the same sources names the same mutants
+# N SEED           how many, as many of each folder, and which: the same seed over the same sources names the same mutants
 # --folder FOLDER  a folder or file to break (keys audit tenants scheduler registry workers); may be repeated
 # --db             the tests on a real PostgreSQL too, and mutants in SQL; without it only files with a unit test near are broken
 # --http           the tests of tests/http too; without it files that they alone test (lint/mirror.allow) are not broken

@@ -24,6 +24,13 @@ def ninja(jobs, *targets):
 
 
 @functools.cache
+def edges():
+    """{program: what it is made of and waits for}, read once: to ask ninja of each takes longer than to link it."""
+    said = open(os.path.join(BUILD, "build.ninja"), encoding="utf-8").read()
+    return {m[1]: m[2].split() for m in re.finditer(r"^build (\S+): C\w*_EXECUTABLE_LINKER\S* (.*)$", said, re.M)}
+
+
+@functools.cache
 def link_of(program):
     return out("ninja", "-C", BUILD, "-t", "commands", "-s", program)
 
@@ -40,15 +47,13 @@ class Test:
 
     @functools.cached_property
     def starts(self):
-        inputs = out("ninja", "-C", BUILD, "-t", "inputs", self.own).splitlines()
-        return [i for i in inputs if re.fullmatch(r"bin/falaj[\w-]*", i)]
+        return [w for w in edges()[self.own] if re.fullmatch(r"bin/falaj[\w-]*", w)]
 
     @functools.cached_property
     def parts(self):
         """What it is linked of, and the programs that it starts: built, it can be linked with a mutant. It is linked without one
         only when what it says must be looked at."""
-        words = link_of(self.own).split()
-        return sorted({w for w in words if re.fullmatch(r"\w[^=]*\.(o|a)", w)} | set(self.starts))
+        return sorted({w for w in edges()[self.own] if re.fullmatch(r"\w.*\.(o|a|so)", w)} | set(self.starts))
 
     def built(self):
         """Its parts stand; asked before anything is linked or run."""
@@ -164,14 +169,17 @@ def tests_of_tree(with_db):
     return tests
 
 
+@functools.cache
+def compile_commands():
+    return {c["file"]: c["command"] for c in json.load(open(os.path.join(BUILD, "compile_commands.json")))}
+
+
 class Bench:
     """A place to break things on: a folder for one mutant's object and programs. Each thread has its own."""
 
     def __init__(self, number):
         self.name = f"turn{number}"
         self.dir = os.path.join(PLACE, self.name)
-        commands = json.load(open(os.path.join(BUILD, "compile_commands.json")))
-        self.compile = {c["file"]: shlex.split(c["command"]) for c in commands}
         self.made, self.unbroken = set(), {}
 
     def begin(self, file, text):
@@ -197,7 +205,7 @@ class Bench:
         source, self.object = os.path.join(self.dir, os.path.basename(file)), os.path.join(self.dir, "mutant.o")
         with open(source, "w", encoding="utf-8") as f:
             f.write(text)
-        command = self.compile[os.path.join(ROOT, file)]
+        command = shlex.split(compile_commands()[os.path.join(ROOT, file)])
         command = command[command.index("/usr/bin/gcc") if "/usr/bin/gcc" in command else 0:]
         flags = [w for w in command[:command.index("-o")] if w not in ("-g", "-Werror")]
         if "-MD" in flags:

@@ -71,10 +71,38 @@ static void a_signer_that_fails_leaves_no_head(void **state)
     sequencer_free(broken);
 }
 
+/* What is stored of the log's tree no longer fits its size: neither a number is given nor a head signed upon it. */
+static void a_damaged_state_is_not_built_upon(void **state)
+{
+    (void)state;
+    static const char *const logs[] = { "tenant_id = 'ffffffff-ffff-ffff-ffff-ffffffffffff'",
+                                        "tenant_id <> 'ffffffff-ffff-ffff-ffff-ffffffffffff'" };
+    append_committed(tenant_a, 1);
+    assert_int_equal(tick(10), 1);
+    append_committed(tenant_a, 1);
+    for (size_t i = 0; i < 2; i++) {
+        char sql[200];
+        size_t n = 0;
+        snprintf(sql, sizeof sql, "UPDATE audit_log_state SET frontier = frontier || '\\x00' WHERE %s", logs[i]);
+        pg_harness_exec(pg, DB, sql);
+        struct unit *u = unit_open(seq_pool, SCOPE_SYSTEM);
+        assert_int_equal(i ? sequencer_tick(&u->w, sequencer, 10, &n, &e) : sequencer_sign_heads(&u->w, sequencer, 10, &n, &e),
+                         ERR_INTERNAL);
+        assert_non_null(strstr(e.msg, "does not fit its size"));
+        db_rollback(u->w.tx);
+        unit_close(u);
+        snprintf(sql, sizeof sql, "UPDATE audit_log_state SET frontier = substr(frontier, 1, length(frontier) - 1) WHERE %s",
+                 logs[i]);
+        pg_harness_exec(pg, DB, sql);
+    }
+    assert_int_equal(tick(10), 1);
+    assert_int_equal(sign_heads(), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(heads_are_signed_once_per_growth),
         cmocka_unit_test(the_zone_log_holds_every_head),
-        cmocka_unit_test(a_signer_that_fails_leaves_no_head) };
+        cmocka_unit_test(a_signer_that_fails_leaves_no_head), cmocka_unit_test(a_damaged_state_is_not_built_upon) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
