@@ -119,8 +119,8 @@ def arguments():
 
 
 def places(a):
-    """The mutants in the order of their digest with the seed, one of each folder in turn, since the kernels of workers are more than
-    half of all lines: a change of one file moves no other file's within the folder."""
+    """The mutants in the order of their digest with the seed, one of each folder in turn, since the kernels of workers are more
+    than half of all lines: a change of one file moves no other file's within the folder."""
     patterns = [x if x.endswith(".c") else x + "/*.c" for x in a.folder or build.FOLDERS]
     files = build.out("git", "ls-files", "-co", "--exclude-standard", *patterns).splitlines()
     if a.only:

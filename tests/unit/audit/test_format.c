@@ -128,6 +128,10 @@ static void golden_csv(void **state)
         snprintf(want, sizeof want, ",allow,\"'%s\",201,", formulas[i]);
         assert_non_null(strstr(RENDER("csv", &ev), want));
     }
+    ev.rule = STR("a b");
+    assert_non_null(strstr(RENDER("csv", &ev), ",allow,a b,201,"));     /* a space needs no quotes, a control character does */
+    ev.rule = STR("a\x1f");
+    assert_non_null(strstr(RENDER("csv", &ev), ",allow,\"a\x1f\",201,"));
     ev.rule = STR("a,\"b\"\r\nc");
     ev.detail_count = 0;
     audit_event_detail(&ev, AUDIT_D_STR("=x", STR("1")));

@@ -76,6 +76,11 @@ static void a_stopped_tenants_queue_empties(void **state)
                  "UPDATE job SET cancel_requested = true WHERE finished_at IS NULL", hex_of(f.tenant_a));
     pass();
     assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job WHERE state = 'CANCELLED'"), 4);
+    /* Each end is an event of the job's own tenant, by its row and by what is signed. */
+    assert_int_equal(fixture_count(&f, "SELECT count(*) FROM audit_event e CROSS JOIN convert_from(e.body, 'UTF8') AS says\n"
+                                       " WHERE says LIKE '%%tenant:stopped%%'\n"
+                                       "   AND (strpos(says, e.tenant_id::text) > 0\n"
+                                       "        OR strpos(says, replace(e.tenant_id::text, '-', '')) > 0)"), 4);
     assert_int_equal(fixture_count(&f, "SELECT count(*) FROM job WHERE state = 'RUNNING'"), 2);     /* their worker ends them */
     bool cancel = false;
     assert_int_equal(tell(&f, &m, g, 2, LE_RENEW, &cancel), 2);

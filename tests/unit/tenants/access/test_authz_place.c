@@ -306,7 +306,8 @@ int main(void)
 {
 #define T(name) cmocka_unit_test(name)
     const struct CMUnitTest tests[] = {
-        T(time_is_judged_at_each_use), T(a_second_factor_ages), T(an_address_that_is_not_known_passes_nothing), T(a_zone_is_asked_for),
+        T(time_is_judged_at_each_use), T(a_second_factor_ages), T(an_address_that_is_not_known_passes_nothing),
+        T(a_zone_is_asked_for),
         T(zones_of_resources), T(a_project_gives_its_own_rows_only), T(no_place_and_no_condition_adds_a_permission),
         T(nobody_grants_wider_longer_or_elsewhere), T(who_grants_meets_their_own_conditions_now),
         T(scopes_hold_under_conditions),
