@@ -101,7 +101,7 @@ static const struct noun node_noun = { "node", "nod_", "/v1/nodes", "node_id" };
 #define JOB_COLUMNS "job_id:ID name:NAME kind:KIND state:STATE reason:REASON +zone:ZONE +pool:POOL +slots:SLOTS " \
                     "+priority:PRIORITY submitted_at:SUBMITTED"
 #define JOB_FILTER_FLAGS \
-    { "project", 0, "PROJECT", "Only jobs of this project (its id)", NULL }, \
+    { "project", 0, "PROJECT", "Only jobs of this project", NULL }, \
     { "created-by", 0, "USER", "Only jobs that this user submitted (its id)", NULL }, \
     { "zone", 0, "CODE", "Only jobs that are pinned to this zone", NULL }, \
     { "pool", 0, "POOL", "Only jobs of this pool", NULL }, \
@@ -114,7 +114,7 @@ static const struct noun node_noun = { "node", "nod_", "/v1/nodes", "node_id" };
     { "q", 0, "TEXT", "Only " things " whose name contains this (3 characters or more)", NULL }, \
     { "sort", 0, "ORDER", "Newest first, or by name; - is downwards", "-created|created|name|-name" }, LIMIT_FLAG
 #define LIST_OF_PROJECT_FLAGS(things) \
-    { "project", 0, "PROJECT", "Only " things " of this project (its id)", NULL }, \
+    { "project", 0, "PROJECT", "Only " things " of this project", NULL }, \
         { "created-by", 0, "USER", "Only " things " that this user made (its id)", NULL }
 #define LIST_FILTERS "q=q sort=sort"
 #define LIST_OF_PROJECT_FILTERS "&project_id=project created_by=created-by"
