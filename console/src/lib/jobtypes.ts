@@ -17,5 +17,6 @@ export const SUBMITTED = KINDS.filter(isSubmitted).sort(
   (a, b) => Number(makesOf(a) === '') - Number(makesOf(b) === ''),
 );
 export const USUAL = SUBMITTED[0]!;
-/** The kind whose jobs make such a thing: MODEL_MAKER trains. */
-export const MODEL_MAKER = KINDS.find((k) => makesOf(k) === 'model')!;
+/** The kinds whose jobs make such a thing; the first of them, MODEL_MAKER, trains. */
+export const MODEL_MAKERS = KINDS.filter((k) => makesOf(k) === 'model');
+export const MODEL_MAKER = MODEL_MAKERS[0]!;

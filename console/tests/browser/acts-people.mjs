@@ -2,6 +2,8 @@
 // acts-people.mjs - dialogs that are sent, not only looked at: each act goes through its page in a real browser, and the API is asked what
 // has become of it. ONLY=tokens,members does only these.
 import { join } from 'node:path';
+import { programs } from './acts/programs.mjs';
+import { smaller } from './acts/models.mjs';
 import { members, projects, services, tokens } from './acts/access.mjs';
 import { CACHE_MS, directory, enrolment, glass, issuers, security, signOn } from './acts/identity.mjs';
 import { uploads } from './acts/uploads.mjs';
@@ -25,6 +27,8 @@ const all = {
   uploads,
   deployments,
   jobs,
+  programs,
+  smaller,
 };
 // Nobody of the seed that acts here is a compliance officer, so only who is invited has to set up a second factor.
 const env = { FALAJ_AUTH_REQUIRE_MFA_ROLES: 'compliance-officer', FALAJ_API_TOKEN_CACHE_MS: String(CACHE_MS) };

@@ -30,11 +30,20 @@ const PATIENCE_MS = 2000;
 /** Nothing is wider than the window, or soon no longer is (charts follow a new size in their own time); what scrolls inside a box of its own
  *  may be. Names the innermost thing that sticks out. */
 export async function fits(t, page, where, inside = '.pf-v6-c-page__main') {
+  for (const head of await cutHeads(page)) t.fault(where, `the head of a column is cut: ${head}`);
   let found = await wider(page, inside);
   for (const end = Date.now() + PATIENCE_MS; found && Date.now() < end; found = await wider(page, inside))
     await drawn(page);
   if (found) t.fault(where, `${found.by} px wider than the window: ${found.what}`);
 }
+/** Heads of tables that end in an ellipsis: a word that another language needs more room for. */
+const cutHeads = (page) =>
+  page.evaluate(() =>
+    [...document.querySelectorAll('thead th')]
+      .filter((e) => e.checkVisibility() && getComputedStyle(e).textOverflow === 'ellipsis')
+      .filter((e) => e.scrollWidth > e.clientWidth + 1)
+      .map((e) => e.textContent.trim()),
+  );
 /** Nothing in the head of the page lies on another thing, is cut by the window or by its own box. */
 export async function headFits(t, page, where) {
   const found = await page.evaluate(() => {

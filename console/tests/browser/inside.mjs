@@ -31,8 +31,8 @@ async function people(t) {
     t.ids[key] = user;
   }
 }
-async function program(t) {
-  const { job_id: id } = await t.tenant('POST', '/v1/jobs', { name: 'program', kind: 'run', spec: SPEC });
+async function program(t, spec = SPEC) {
+  const { job_id: id } = await t.tenant('POST', '/v1/jobs', { name: 'program', kind: 'run', spec });
   await until('it runs', async () => (await t.tenant('GET', `/v1/jobs/${id}`)).state === 'RUNNING', PATIENCE_MS);
   return id;
 }
@@ -215,6 +215,37 @@ async function attacks(t, page, job, other) {
   return made;
 }
 
+const ASKS =
+  'import sys\nfor line in sys.stdin:\n  print("got", line.strip(), flush=True)\nprint("that is all", flush=True)\n';
+/** Lines go to a program that asked for them; to leave ends nothing, and the end of its input is said by itself. */
+async function types(t, page, job) {
+  const log = async (text) =>
+    until(
+      `the log says ${text}`,
+      async () => (await t.tenant('GET', `/v1/jobs/${job}/logs`)).data.some((l) => l.text.includes(text)),
+      PATIENCE_MS,
+    );
+  const line = page.locator('#typing-line');
+  await page.goto(`${t.base}/jobs/${job}?tab=inside`);
+  await settled(page);
+  await button(page, 'inside.typeOpen').click();
+  await line.waitFor({ timeout: PATIENCE_MS });
+  await page.waitForFunction(() => document.activeElement?.id === 'typing-line');
+  await page.keyboard.type('\u0645\u0627\u0621 7\n');
+  await page.getByText(word(page.lang, 'inside.sent', { n: '1' })).waitFor();
+  await log('got \u0645\u0627\u0621 7');
+  await accessible(t, page, page.where, false, undefined, EVERY_TAG);
+  await fits(t, page, page.where);
+  await button(page, 'inside.leave').click();
+  await page.getByText(word(page.lang, 'inside.end_person_left').replace(/[.]$/, '')).waitFor();
+  await button(page, 'inside.typeOpen').click();
+  await line.waitFor({ timeout: PATIENCE_MS });
+  await page.keyboard.type('again\n');
+  await log('got again');
+  await button(page, 'inside.noMore').click();
+  await log('that is all');
+}
+
 /** Whose account is disabled is out, and is told why. */
 async function revoked(t, page, job) {
   page.where = 'revoked';
@@ -244,6 +275,8 @@ await run(
       await page.goto(`${t.base}/jobs/${job}?tab=inside`);
       await settled(page);
       await terminal(t, page);
+      page.where = `typing ${lang}`;
+      await types(t, page, await program(t, { ...SPEC, script: ASKS, takes_stdin: true }));
     }
     page.lang = 'en';
     await setPrefs(page, { lang: 'en', theme: 'light' });

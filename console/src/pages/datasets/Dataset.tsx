@@ -10,7 +10,6 @@ import { useForget, useGet } from '../../api/hooks.ts';
 import { FORMATS } from '../../api/upload.ts';
 import { readHead } from '../../lib/csvread.ts';
 import { bytes, number } from '../../lib/format.ts';
-import { MODEL_MAKER } from '../../lib/jobtypes.ts';
 import { convertRequest, isConvertible } from '../../lib/type_convert.ts';
 import { useSession } from '../../shell/session.tsx';
 import { useNames } from '../members/names.ts';
@@ -133,7 +132,7 @@ function Parts({ of: x, path }: { of: Dataset; path: `/v1/datasets/${string}` })
         {...(mayRead || mayMove || can('job:submit')
           ? {
               rowActions: (v: Version) => (
-                <>
+                <span className="acts">
                   {mayRead && (
                     <a
                       href={`${path}/versions/${v.version}/content`}
@@ -141,10 +140,10 @@ function Parts({ of: x, path }: { of: Dataset; path: `/v1/datasets/${string}` })
                     >
                       {t('act.download')}
                     </a>
-                  )}{' '}
-                  {can('job:submit') && isConvertible(v) && <Convert of={x} version={v} />}{' '}
+                  )}
+                  {can('job:submit') && isConvertible(v) && <Convert of={x} version={v} />}
                   {mayMove && <Transfer of={x} version={v} />}
-                </>
+                </span>
               ),
             }
           : {})}
@@ -236,7 +235,7 @@ function Preview({ of, path }: { of: Dataset; path: string }) {
 
 function UsedBy({ of }: { of: Dataset }) {
   const { t } = useTranslation();
-  const jobs = useGet('/v1/jobs', { kind: MODEL_MAKER, page_size: JOBS_MAX });
+  const jobs = useGet('/v1/jobs', { page_size: JOBS_MAX });
   const using = (jobs.data?.data ?? []).filter(
     (j) => (j.spec as { dataset_id?: string } | undefined)?.dataset_id === of.dataset_id,
   );

@@ -173,7 +173,10 @@ function UploadDialog({ of, close }: { of: Schemas['dataset']; close: () => void
               isDisabled={s.phase !== 'idle'}
               browseButtonAriaDescribedby="upload-title"
               dropzoneProps={{
-                accept: { 'text/csv': ['.csv'], 'application/octet-stream': ['.npy', '.tokens', '.bin'] },
+                accept: {
+                  'text/csv': ['.csv'],
+                  'application/octet-stream': ['.npy', '.tokens', '.bin', '.onnx', '.tar'],
+                },
               }}
               onFileInputChange={(_e, f) => void pick(f)}
               onClearClick={() => {

@@ -64,8 +64,12 @@ function Tiles({ of, stats }: { of: Schemas['deployment']; stats: Stats }) {
   const waits = of.max_queue_size || QUEUE;
   const tiles: [key: string, value: string, more: string][] = [
     writes
-      ? ['latency', ms(near.first_p50_ms), t('deploy.tileGap', { gap: ms(near.gap_p50_ms) })]
-      : ['latency', ms(near.p50_ms), t('deploy.tileP95', { ms: ms(near.p95_ms) })],
+      ? [
+          'latency',
+          ms(near.first_p50_ms),
+          near.gap_p50_ms === undefined ? '' : t('deploy.tileGap', { gap: ms(near.gap_p50_ms) }),
+        ]
+      : ['latency', ms(near.p50_ms), near.p95_ms === undefined ? '' : t('deploy.tileP95', { ms: ms(near.p95_ms) })],
     ['queue', t('deploy.tileWaits', { count: waits, n: number(waits) }), refusedOf(t, far.refused)],
     writes
       ? [

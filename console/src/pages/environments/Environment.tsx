@@ -107,7 +107,7 @@ export function EnvironmentDetail() {
                     </bdi>
                   ),
                 ],
-                [t('col.description'), <Name key="description">{v.description}</Name>],
+                [t('col.description'), v.description && <Name key="description">{v.description}</Name>],
                 [t('environments.digest'), <Code key="digest">{v.digest}</Code>],
                 [
                   t('environments.signedBy'),

@@ -142,7 +142,7 @@ export function SharedEnvironmentDetail() {
               rows={[
                 [t('col.state'), <State key="state" value={v.state} />],
                 [t('environments.reason'), v.withdrawn_reason && <Name key="reason">{v.withdrawn_reason}</Name>],
-                [t('col.description'), <Name key="description">{v.description}</Name>],
+                [t('col.description'), v.description && <Name key="description">{v.description}</Name>],
                 [t('environments.namedSo'), <Id key="named" value={v.environment} />],
                 [
                   t('environments.signedBy'),

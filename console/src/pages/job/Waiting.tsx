@@ -19,6 +19,12 @@ export function Reason({ code }: { code: string | undefined }) {
   return i18n.exists(`reason.${code}`) ? <span>{t(`reason.${code}`)}</span> : <Code>{code}</Code>;
 }
 
+/** What a node must have or grant, by its name; one that this console does not know yet is shown as it is. */
+function Constraint({ name }: { name: string }) {
+  const { t, i18n } = useTranslation();
+  return i18n.exists(`job.c_${name}`) ? <span>{t(`job.c_${name}`)}</span> : <Code>{name}</Code>;
+}
+
 export function Waiting({ job }: { job: Schemas['job'] }) {
   const { t } = useTranslation();
   const { data: p } = useGet(`/v1/jobs/${job.job_id!}/placement`, {}, { everyMs: PACE_MS });
@@ -72,7 +78,7 @@ export function Waiting({ job }: { job: Schemas['job'] }) {
           heads={[t('job.constraint'), t('job.nodesLeft')]}
           rows={p.constraints!.map((c) => ({
             id: c.constraint!,
-            cells: [<Code key="c">{c.constraint}</Code>, number(c.machines)],
+            cells: [<Constraint key="c" name={c.constraint!} />, number(c.machines)],
           }))}
         />
       )}

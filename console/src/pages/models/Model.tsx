@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next';
 import { change, get, type Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { bytes, number } from '../../lib/format.ts';
+import { reportOf } from '../../lib/modelreport.ts';
 import { quality } from '../../lib/runs.ts';
 import { engineOf } from '../../lib/tensors.ts';
 import { useSession } from '../../shell/session.tsx';
@@ -18,6 +19,7 @@ import { ServerTable } from '../../ui/table.tsx';
 import { DeployButton } from '../deployments/Deployments.tsx';
 import './models.css';
 import { RegisterButton } from './Register.tsx';
+import { Report } from './Report.tsx';
 import { titleOf } from '../../lib/titles.ts';
 import { ContentActs } from '../../ui/contentacts.tsx';
 
@@ -68,6 +70,9 @@ export function ModelDetail() {
         m && (
           <>
             <RegisterButton name={m.name!} />
+            {can('job:submit') && (
+              <To to={`/jobs/new?model=${m.model_id!}&version=${m.latest_version!}`}>{t('models.optimise')}</To>
+            )}
             <DeployButton model={m} />
             {can('model:write') && (
               <ContentActs
@@ -211,6 +216,7 @@ function Lineage({ of, path }: { of: Model; path: `/v1/models/${string}` }) {
   );
   const served = useGet('/v1/deployments', { page_size: 200 }, { enabled: can('deployment:read') });
   if (v === undefined) return null;
+  const report = reportOf(job.data?.result);
   const at = (served.data?.data ?? []).filter((d) => d.model_id === of.model_id && d.model_version === v.version);
   return (
     <section aria-labelledby="lineage-title">
@@ -280,7 +286,9 @@ function Lineage({ of, path }: { of: Model; path: `/v1/models/${string}` }) {
           [t('models.gives'), <Tensors key="g" of={v} side="outputs" />],
           [t('models.inputs'), number(v.inputs)],
           [t('models.outputs'), number(v.outputs)],
-          ...metricsOf(v).map(([k, n]): [string, React.ReactNode] => [k, <span key={k}>{number(n, 5)}</span>]),
+          ...metricsOf(v)
+            .filter(([k]) => !report?.told.has(k))
+            .map(([k, n]): [string, React.ReactNode] => [k, <span key={k}>{number(n, 5)}</span>]),
           [
             t('col.digest'),
             <bdi key="d" dir="ltr" className="code digest">
@@ -289,6 +297,7 @@ function Lineage({ of, path }: { of: Model; path: `/v1/models/${string}` }) {
           ],
         ]}
       />
+      {report && <Report of={report} />}
     </section>
   );
 }

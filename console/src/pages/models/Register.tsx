@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Register.tsx - what a completed job has made becomes the next version of a model: from the job's own page, from a list of runs,
 // from a comparison, or from the models, where the job is sought by its name among all that there are.
-import { Button, FormGroup, Radio, SearchInput } from '@patternfly/react-core';
+import { Button, FormGroup, FormSelect, FormSelectOption, Radio, SearchInput } from '@patternfly/react-core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { change, type Schemas } from '../../api/client.ts';
 import { useForget, useGet } from '../../api/hooks.ts';
 import { number } from '../../lib/format.ts';
-import { makesOf, MODEL_MAKER } from '../../lib/jobtypes.ts';
+import { isKind, makesOf, MODEL_MAKER, MODEL_MAKERS } from '../../lib/jobtypes.ts';
+import { parentOf } from '../../lib/modelreport.ts';
 import { keyResults, modelName, runOf, type Run } from '../../lib/runs.ts';
 import { withFilter, type Search } from '../../lib/search.ts';
 import { useSession } from '../../shell/session.tsx';
@@ -37,10 +38,11 @@ function Facts({ run }: { run: Run }) {
 function JobPicker({ value, put }: { value: Run | undefined; put: (run: Run) => void }) {
   const { t } = useTranslation();
   const [typed, setTyped] = useState('');
+  const [kind, setKind] = useState(MODEL_MAKER);
   const q = useRested(typed.trim());
   const done = useGet('/v1/jobs', {
     state: 'COMPLETED',
-    kind: MODEL_MAKER,
+    kind,
     page_size: SHOWN,
     ...(q === '' ? {} : { q }),
   });
@@ -50,6 +52,16 @@ function JobPicker({ value, put }: { value: Run | undefined; put: (run: Run) => 
   }, [first, value, put]);
   return (
     <FormGroup role="radiogroup" label={t('models.job')} isRequired fieldId="register-q" className="job-picker">
+      <FormSelect
+        id="register-kind"
+        aria-label={t('models.kind')}
+        value={kind}
+        onChange={(_e, v) => isKind(v) && setKind(v)}
+      >
+        {MODEL_MAKERS.map((k) => (
+          <FormSelectOption key={k} value={k} label={t(`kind.${k}`)} />
+        ))}
+      </FormSelect>
       <SearchInput
         id="register-q"
         aria-label={t('models.findJob')}
@@ -96,17 +108,21 @@ export function RegisterDialog({ name, run, close }: Props & { close: () => void
   const navigate = useNavigate();
   const forget = useForget();
   const [picked, setPicked] = useState(run);
+  // What was made of a model is usually its next version.
+  const parent = run && name === undefined ? parentOf(run.spec) : undefined;
+  const from = useGet(`/v1/models/${parent ?? ''}`, {}, { enabled: parent !== undefined });
   const title = t(name === undefined ? 'models.register' : 'models.registerNext');
   const fields = formFields(
     { name: 'name', label: t('col.name'), required: true, pattern: SLUG, max: 63, help: t('models.nameHelp') },
     { name: 'description', label: t('col.description'), kind: 'area', max: 1024 },
   );
+  if (from.isLoading) return null;
   return (
     <FormModal
       title={title}
       submit={title}
       fields={fields}
-      initial={{ name: name ?? (run ? modelName(run.name) : '') }}
+      initial={{ name: name ?? from.data?.name ?? (run ? modelName(run.name) : '') }}
       lead={
         run && (
           <div className="effect">
@@ -145,7 +161,7 @@ export function RegisterButton({
   };
   const any = useGet(
     '/v1/jobs',
-    { state: 'COMPLETED', kind: MODEL_MAKER, page_size: 1 },
+    { state: 'COMPLETED', page_size: 1 },
     { enabled: run === undefined && can('model:write') && can('job:read') },
   );
   if (!can('model:write') || (run === undefined && !any.data?.data.length)) return null;

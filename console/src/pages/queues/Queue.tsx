@@ -46,12 +46,13 @@ export function QueueDetail() {
   const { id } = useParams({ strict: false }) as { id: string };
   const path = `/v1/queues/${encodeURIComponent(id)}/share` as const;
   const query = useGet(path, {}, { everyMs: 10_000 });
+  const { data: policy } = useGet(`/v1/queues/${encodeURIComponent(id)}`);
   return (
     <Page
       name={query.data?.name ?? id}
       title={<Code>{query.data?.name ?? id}</Code>}
       crumbs={[[t('nav.queues'), '/queues']]}
-      api={[`GET ${path}`]}
+      api={[`GET ${path}`, `GET /v1/queues/${id}`]}
       cli={[`falaj queue share ${id}`]}
     >
       <Answer of={query}>
@@ -60,6 +61,10 @@ export function QueueDetail() {
             <Sentence of={s} />
             <Pairs
               rows={[
+                [t('queues.stop'), policy && t(`queues.${policy.stop_policy}`)],
+                [t('queues.mode'), policy && t(`queues.${policy.mode}`)],
+                [t('queues.within'), policy && t(`queues.${policy.within_cluster_queue}`)],
+                [t('queues.reclaim'), policy && t(`queues.${policy.reclaim_within_cohort}`)],
                 [t('queues.waitingJobs'), number(s.waiting_jobs)],
                 [t('queues.share'), t('queues.ofLent', { n: percent(s.share / MILLION) })],
                 [t('queues.slotHours'), number(Math.round(s.slot_usage / HOUR))],

@@ -24,6 +24,7 @@ import { isSubmitted, USUAL } from '../../lib/jobtypes.ts';
 import type { Search } from '../../lib/search.ts';
 import { writeYaml } from '../../lib/yamltext.ts';
 import { requestOf, TEMPLATES, withDataset } from '../../lib/templates.ts';
+import { optimiseRequest } from '../../lib/type_optimise.ts';
 import { useSession } from '../../shell/session.tsx';
 import { shortId, To } from '../../ui/bits.tsx';
 import { Note } from '../../ui/note.tsx';
@@ -223,7 +224,9 @@ export function Submit() {
   const from = search['from'];
   const sets = useGet('/v1/datasets', { page_size: 200 });
   const old = useGet(`/v1/jobs/${encodeURIComponent(from ?? '')}`, {}, { enabled: from !== undefined });
+  const model = search['model'];
   const start = (list: Schemas['dataset'][]): Json => {
+    if (model !== undefined) return optimiseRequest(model, Number(search['version']) || undefined);
     const usual = list.find((d) => d.dataset_id === search['dataset']) ?? list.find((d) => d.latest_version > 0);
     return withDataset(TEMPLATES[0]!.request, usual?.dataset_id);
   };
@@ -248,7 +251,7 @@ export function Submit() {
               cli="falaj dataset create NAME --label label --classes 10"
             />
           ) : from === undefined ? (
-            <Editor sets={page.data} first={start(page.data)} place={`job.${search['dataset'] ?? ''}`} />
+            <Editor sets={page.data} first={start(page.data)} place={`job.${search['dataset'] ?? model ?? ''}`} />
           ) : (
             <Answer of={old}>
               {(j) => (

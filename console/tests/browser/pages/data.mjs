@@ -16,6 +16,14 @@ export async function seed(t) {
     if (await ask(2).catch(() => undefined)) throw new Error('a row of two features is answered');
   await until('the quiet one', async () => (await t.tenant('GET', `/v1/deployments/${quiet.deployment_id}`)).ready);
   t.ids.quiet = quiet.deployment_id;
+  const foreign = await t.tenant('POST', '/v1/datasets', { name: 'from-elsewhere', target: 'none' });
+  const file = Buffer.from('0808', 'hex'); // begins as such files do; who converts it is told what is missing
+  await t.tenant('POST', `/v1/datasets/${foreign.dataset_id}/versions?format=onnx`, file, 'application/octet-stream');
+  t.ids.foreign = foreign.dataset_id;
+  const spec = { model_id: t.ids.model, dataset_id: t.ids.set, max_accuracy_drop: 1 };
+  const job = (await t.tenant('POST', '/v1/jobs', { name: 'smaller', kind: 'optimise', spec })).job_id;
+  await until('the smaller one', async () => (await t.tenant('GET', `/v1/jobs/${job}`)).state === 'COMPLETED');
+  t.ids.smaller = (await t.tenant('POST', '/v1/models', { name: 'digits-small', job_id: job })).model_id;
 }
 
 /** What the page draws is what the API has counted, and the chart has a table with the same numbers. */
@@ -144,6 +152,19 @@ export default [
   },
   { name: 'models', path: '/models', as: 'engineer' },
   { name: 'model', path: (ids) => `/models/${ids.model}`, as: 'engineer' },
+  {
+    name: 'model-smaller',
+    path: (ids) => `/models/${ids.smaller}`,
+    as: 'engineer',
+    wait: '[aria-labelledby=report-title] tbody tr',
+  },
+  {
+    name: 'submit-smaller',
+    path: (ids) => `/jobs/new?model=${ids.model}&version=1`,
+    as: 'engineer',
+    wait: '#f-spec-model_id',
+  },
+  { name: 'dataset-foreign', path: (ids) => `/datasets/${ids.foreign}`, as: 'admin', wait: 'tbody tr' },
   { name: 'deployments', path: '/deployments', as: 'engineer' },
   {
     name: 'deploy-dialog',

@@ -32,6 +32,8 @@ export async function seed(t) {
     reclaim_within_cohort: 'Any',
   });
   t.ids.queue = queue.queue_id;
+  const named = 'nightly-'.repeat(7) + 'batches';
+  t.ids.longQueue = (await t.tenant('POST', '/v1/queues', { name: named, stop_policy: 'Hold' })).queue_id;
   const secret = await t.tenant('POST', '/v1/secrets', { name: 'hub-token', description: 'reads models of the hub' });
   t.ids.secret = secret.secret_id;
   await t.tenant('POST', '/v1/budgets', {
@@ -64,6 +66,7 @@ export default [
   { name: 'notifications', path: '/notifications', as: 'admin' },
   { name: 'notifications-own', path: '/notifications?tab=own', as: 'admin', expected: [404] },
   { name: 'queue', path: (ids) => `/queues/${ids.queue}`, as: 'admin' },
+  { name: 'queue-long', path: (ids) => `/queues/${ids.longQueue}`, as: 'viewer' },
   { name: 'secrets', path: '/secrets', as: 'admin' },
   { name: 'secret-new', path: '/secrets', as: 'admin', act: dialog(/^(Add a secret|إضافة سر)$/) },
   { name: 'secret', path: (ids) => `/secrets/${ids.secret}`, as: 'admin' },
