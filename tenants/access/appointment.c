@@ -58,7 +58,7 @@ enum errc appointment_request(struct work *w, const struct appointment_new *in, 
     struct binding_new wanted = { .user_id = in->user_id, .role = in->role, .zone = in->zone, .is_appointed = true };
     int r = role_by_wire(in->role);
     if (r < 0)
-        return FAIL_AT(e, INVALID, "/role", "There is no role %.*s", STR_ARG(in->role));
+        return role_unknown(w, "/role", in->role, e);
     if (!role_takes_two((enum role)r))
         return FAIL_AT(e, UNPROCESSABLE, "/role", "The role %.*s decides for nobody else: grant it with POST /v1/role-bindings",
             STR_ARG(in->role));

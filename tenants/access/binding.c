@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* binding.c - role bindings. */
 #include "tenants/access/binding.h"
+#include "core/base/cleanup.h"
 #include "core/db/tx.h"
 #include "tenants/access/authz.h"
 #include "tenants/access/cidr.h"
@@ -110,13 +111,24 @@ static enum errc find_conditions(struct work *w, const struct binding_new *in, s
     return ERR_OK;
 }
 
+enum errc role_unknown(const struct work *w, const char *pointer, struct str name, struct err *e)
+{
+    CLEANUP(buf_releasep) struct buf all = BUF(4096);
+    for (int r = 0; r < ROLE_COUNT; r++) {
+        if (role_fits((enum role)r, uuid_is_nil(w->tenant_id)))
+            buf_printf(&all, "%s%s", all.len ? ", " : "", role_row((enum role)r)->wire);
+    }
+    return FAIL_AT(e, INVALID, pointer, "There is no role %.*s; there are %.*s", (int)(name.len < 64 ? name.len : 64), name.ptr,
+                   STR_ARG(buf_str(&all)));
+}
+
 /* From what was asked for to a binding that this granter may give. */
 static enum errc check_grant(struct work *w, const struct binding_new *in, struct binding *b, struct err *e)
 {
     int r = role_by_wire(in->role);
     enum permission missing;
     if (r < 0)
-        return FAIL_AT(e, INVALID, "/role", "There is no role %.*s", STR_ARG(in->role));
+        return role_unknown(w, "/role", in->role, e);
     b->role = (enum role)r;
     TRY(find_place(w, in, b, e));
     TRY(find_conditions(w, in, b, e));

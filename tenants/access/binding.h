@@ -46,6 +46,8 @@ struct binding_new {
     bool is_own_program;            /* user_id is a service account that the caller is making */
 };
 
+/* INVALID at `pointer`: that there is no such role, and which there are for people and programs of where the work is. */
+enum errc role_unknown(const struct work *w, const char *pointer, struct str name, struct err *e) MUST_CHECK;
 /* All of the granter's part of binding_grant, and nothing is written. */
 enum errc binding_check(struct work *w, const struct binding_new *in, struct err *e) MUST_CHECK;
 enum errc binding_grant(struct work *w, const struct binding_new *in, struct role_binding *ret, struct err *e) MUST_CHECK;

@@ -3,6 +3,7 @@
 #include "tenants/identity/invitation.h"
 #include "core/db/tx.h"
 #include "tenants/access/authz.h"
+#include "tenants/access/binding.h"
 #include "tenants/access/principal_load.h"
 
 SCHEMA_EXTERN(invitation, "An invitation into a tenant",
@@ -52,7 +53,7 @@ static enum errc role_may_be_given(struct work *w, struct str role, struct err *
     enum permission missing;
     bool at_platform = uuid_is_nil(w->tenant_id);
     if (r < 0)
-        return FAIL_AT(e, INVALID, "/roles", "There is no role %.*s", STR_ARG(role));
+        return role_unknown(w, "/roles", role, e);
     if (!role_fits((enum role)r, at_platform))
         return FAIL_AT(e, UNPROCESSABLE, "/roles", "The role %s cannot be bound %s", role_row((enum role)r)->wire,
             at_platform ? "at the platform" : "in a tenant");

@@ -94,7 +94,7 @@ static enum errc check_role(struct work *w, struct str wire, struct err *e)
 {
     int r = role_by_wire(wire);
     if (r < 0)
-        return FAIL_AT(e, INVALID, "/role", "There is no role %.*s", STR_ARG(wire));
+        return role_unknown(w, "/role", wire, e);
     struct binding wanted = { .role = (enum role)r, .place = BOUND_TENANT };
     if (!role_fits_place(wanted.role, BOUND_TENANT, uuid_is_nil(w->tenant_id)) || r == ROLE_PROVISIONER || r == ROLE_SERVICE_ACCOUNT)
         return FAIL_AT(e, UNPROCESSABLE, "/role", "The role %s cannot be given to people of a tenant",

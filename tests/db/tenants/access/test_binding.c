@@ -120,6 +120,10 @@ static void what_makes_no_sense_is_refused(void **state)
     assert_string_equal(e.field, "/project_id");
     REFUSED(give(w, (struct binding_new){ .role = STR("viewer"), .project_id = closed }), NOT_FOUND);
     REFUSED(give(w, (struct binding_new){ .role = STR("viewer"), .zone = STR("ae-dxb-1") }), UNPROCESSABLE);
+    REFUSED(give(w, (struct binding_new){ .role = STR("engineer") }), INVALID);
+    assert_string_equal(e.field, "/role");
+    assert_string_equal(e.msg, "There is no role engineer; there are compliance-officer, tenant-admin, ml-engineer, viewer, "
+                               "service-account, provisioner");
     REFUSED(give(w, (struct binding_new){ .role = STR("platform-admin") }), UNPROCESSABLE);
     REFUSED(give(w, (struct binding_new){ .role = STR("compliance-officer"), .project_id = red }), UNPROCESSABLE);
     drop(w);
