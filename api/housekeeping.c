@@ -39,13 +39,13 @@ static void sweep_orphans(struct app *app, struct arena *a)
 }
 
 /* Uploads that nobody went on with, and what was sent of them; checkpoints of jobs that have ended; archives of refused
- * environments. */
+ * environments, and those that came from a registry. */
 static void sweep_uploads(struct app *app, struct arena *a)
 {
     struct err e;
     int64_t ended = 0;
     if (app->node_pool && (upload_sweep(app, a, &ended, &e) != ERR_OK || checkpoint_sweep(app, a, &ended, &e) != ERR_OK ||
-                           environment_sweep(app, a, &ended, &e) != ERR_OK))
+                           environment_sweep(app, a, &ended, &e) != ERR_OK || environment_settle(app, a, &ended, &e) != ERR_OK))
         log_err(LOG_WARN, "content.sweep", &e);
 }
 

@@ -36,6 +36,7 @@
     X(class_routes) X(view_routes) X(notification_routes) \
     X(queue_routes) X(secret_routes) X(environment_routes) X(legal_clock_routes) X(reservation_routes) X(engine_routes) \
     X(shared_environment_routes) \
+    X(registry_host_routes) \
     X(job_stream_routes) X(inside_routes) X(idle_routes) \
     X(event_routes) \
     X(model_routes) \

@@ -52,6 +52,7 @@
 #include "scheduler/jobs/outlook.h"
 #include "scheduler/jobs/environment.h"
 #include "scheduler/jobs/environment_shared.h"
+#include "scheduler/jobs/registry_host.h"
 #include "scheduler/jobs/job_queue.h"
 #include "scheduler/jobs/priority_class.h"
 #include "scheduler/jobs/submit_names.h"
@@ -162,7 +163,8 @@ const struct stmt *const *const api_stmts[] = {
     capacity_stmts,
     priority_class_stmts, submit_names_stmts,
     job_queue_stmts, queue_share_stmts, secret_stmts, secret_use_stmts,
-    environment_stmts, environment_trust_stmts, shared_environment_stmts, inside_stmts, idle_policy_stmts,
+    environment_stmts, environment_trust_stmts, shared_environment_stmts, registry_host_stmts,
+    environment_pull_stmts, inside_stmts, idle_policy_stmts,
     invariants_stmts,
     system_facts_stmts,
     watch_stmts,
@@ -196,6 +198,7 @@ const struct stmt *const *const api_stmts[] = {
 const struct stmt *const *const api_node_stmts[] = {
     residency_stmts, lease_stmts, lease_call_stmts, lease_member_stmts, lease_idle_stmts, lease_back_stmts, lease_end_stmts,
     job_apply_stmts, node_worker_stmts, enrol_node_stmts, registry_node_stmts,
-        secret_node_stmts, environment_node_stmts, environment_lease_stmts, shared_environment_lease_stmts, inside_node_stmts,
+        secret_node_stmts, environment_node_stmts, environment_pull_node_stmts, environment_lease_stmts,
+        shared_environment_lease_stmts, inside_node_stmts,
     audit_event_stmts, NULL
 };

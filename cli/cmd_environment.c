@@ -85,16 +85,46 @@ static int wait_for(struct cli *c, const char *id, struct api_reply *r)
     return rc;
 }
 
-int cmd_environment_import(struct cli *c)
+/* A machine of the zone brings it: nothing is sent from here. */
+static int begin_pull(struct cli *c, struct api_reply *ret)
+{
+    CLEANUP(buf_releasep) struct buf b = BUF(BODY_MAX), from = BUF(BODY_MAX);
+    if (cli_flag(c, "digest"))
+        return cli_fail(c, CLI_USAGE, NULL, "--digest says what a file must have; a reference names its digest itself");
+    buf_add_char(&from, '{');
+    add_text(&from, "registry", c->args[1]);
+    add_text(&from, "credentials", cli_flag(c, "credentials"));
+    add_text(&from, "zone", cli_flag(c, "zone"));
+    add_text(&from, "data_class", cli_flag(c, "class"));
+    add_text(&from, "project_id", cli_flag(c, "project"));
+    buf_add_char(&b, '{');
+    add_text(&b, "name", c->args[0]);
+    add_text(&b, "description", cli_flag(c, "description"));
+    add_text(&b, "pool", cli_flag(c, "pool"));
+    if (cli_flag(c, "memory-bytes"))
+        buf_printf(&b, ",\"memory_bytes\":%s", cli_flag(c, "memory-bytes"));
+    buf_printf(&b, ",\"allow_setuid\":%s,\"from\":%.*s}}", cli_has(c, "allow-setuid") ? "true" : "false",
+               STR_ARG(buf_str(&from)));
+    return post(c, "POST", "/v1/environments", &b, ret);
+}
+
+static int send_and_begin(struct cli *c, struct api_reply *ret)
 {
     const char *dataset;
     int64_t version;
-    struct api_reply r;
+    if (cli_flag(c, "credentials") || cli_flag(c, "zone"))
+        return cli_fail(c, CLI_USAGE, "name the image as docker://HOST/NAME@sha256:…",
+                        "--credentials and --zone are of images that come from a registry, and %.60s is a file", c->args[1]);
     int rc = make_dataset(c, &dataset);
     if (rc == CLI_OK)
         rc = send_in_parts(c, dataset, c->args[1], "oci", NULL, &version);
-    if (rc == CLI_OK)
-        rc = begin(c, dataset, &r);
+    return rc == CLI_OK ? begin(c, dataset, ret) : rc;
+}
+
+int cmd_environment_import(struct cli *c)
+{
+    struct api_reply r;
+    int rc = strncmp(c->args[1], "docker://", sizeof "docker://" - 1) == 0 ? begin_pull(c, &r) : send_and_begin(c, &r);
     if (rc == CLI_OK && !cli_has(c, "no-wait"))
         rc = wait_for(c, arena_printf(c->arena, "%.*s", STR_ARG(jval_str(jval_get(r.json, "environment_id")))), &r);
     if (rc != CLI_OK)

@@ -10,7 +10,7 @@
  *   body    "name=@0 #hard_limit=@1 *allowed_zones=allowed-zones %spec=spec": member=source; a source is @N, a flag, or 'TEXT;
  * a member
  *           is text, or # a whole number, * a list from comma-separated text, % JSON text, ? true,
- *           & a name or id of the kind whose id the member is
+ *           < the text of a file, & a name or id of the kind whose id the member is
  *   columns "job_id:ID name:NAME +slots:SLOTS": member:HEADING; + only with -o wide; the first column is the name (-o name)
  * A command returns an exit code (exit_code.def) after it has said why on standard error. Memory: c->arena, dies with the process. */
 #pragma once

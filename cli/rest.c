@@ -113,6 +113,11 @@ static int add_value(struct cli *c, struct buf *b, char kind, struct str name, c
             return cli_fail(c, CLI_USAGE, "write it as one word in quotes, or as @FILE", "%.*s is not JSON: %s", STR_ARG(name), e.msg);
         jval_encode(json, false, b);
         break;
+    case '<':
+        if (cli_read_file(c->arena, value, BODY_MAX, &text, &e) != ERR_OK)
+            return cli_fail_err(c, &e, NULL);
+        buf_add_json(b, text);
+        break;
     default:
         buf_add_json(b, text);
     }
@@ -127,7 +132,7 @@ int rest_body(struct cli *c, const char *spec, struct str *ret)
     buf_add_char(&b, '{');
     for (bool more = spec != NULL; more;) {
         more = str_cut(rest, ' ', &word, &rest);
-        char kind = word.len && strchr("#*?%&", word.ptr[0]) ? word.ptr[0] : 0;
+        char kind = word.len && strchr("#*?%&<", word.ptr[0]) ? word.ptr[0] : 0;
         if (kind)
             word = str_n(word.ptr + 1, word.len - 1);
         str_cut(word, '=', &name, &source);

@@ -56,7 +56,7 @@ const struct command_group command_groups[] = {
     { "class", "Priority classes: which jobs of a tenant go first" },
     { "queue", "Queues that the tenant declared, and their shares" },
     { "legal-clock", "Terms that a law sets, until they are closed" },
-    { "environment", "Images that programs run in" },
+    { "environment", "Images that programs run in" }, { "registry", "Registries that images come from" },
     { "secret", "Values that programs get and nobody reads back" },
     { "inside", "Whether people are let into running programs" },
     { "idle", "For how long jobs may hold what they do not use" },
@@ -95,6 +95,7 @@ static const struct noun idp_noun = { "provider", "idp_", "/v1/identity-provider
 static const struct noun user_noun = { "user", "usr_", "/v1/users", "user_id" };
 static const struct noun group_noun = { "group", "grp_", "/v1/groups", "group_id" };
 static const struct noun reservation_noun = { "reservation", "rsv_", "/v1/reservations", "reservation_id" };
+static const struct noun registry_noun = { "registry", "reg_", "/v1/registries", "registry_id" };
 static const struct noun engine_noun = { "engine", "eng_", "/v1/engines", "engine_id" };
 static const struct noun node_noun = { "node", "nod_", "/v1/nodes", "node_id" };
 

@@ -18,7 +18,7 @@ foreach(f agent/agent agent/cards agent/devices agent/energy agent/fetch agent/i
           lease/work_type lease/isolation lease/accounts lease/run_cert
           lease/run_gang lease/rank_bytes lease/gang_join lease/gang_net lease/run_world lease/image_cache
           lease/run_energy lease/child_meter
-          lease/box_enter lease/box_visit lease/run_door lease/inside agent/book_door agent/inside_link)
+          lease/dial lease/box_enter lease/box_visit lease/run_door lease/inside agent/book_door agent/inside_link)
   list(APPEND agent_sources ${agent_dir}/${f}.c)
 endforeach()
 # falaj-rank goes into boxes beside any image: static, without the options of the build, carried in the worker.
@@ -31,7 +31,8 @@ set_source_files_properties(${agent_dir}/lease/rank_bytes.c PROPERTIES OBJECT_DE
                             COMPILE_DEFINITIONS FALAJ_RANK_FILE="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/falaj-rank")
 file(GLOB image_sources CONFIGURE_DEPENDS ${agent_dir}/image/*.c)
 falaj_library(falaj_workers_image workers SOURCES ${image_sources}
-    USES falaj_core_base falaj_core_table falaj_core_json falaj_core_crypto PRIVATE_LIBS z zstd)
+    USES falaj_core_base falaj_core_table falaj_core_json falaj_core_crypto falaj_core_job falaj_core_http_client
+    PRIVATE_LIBS z zstd)
 file(GLOB agent_types CONFIGURE_DEPENDS ${agent_dir}/lease/type_*.c ${agent_dir}/tool/*.c)
 falaj_library(falaj_workers_agent workers SOURCES ${agent_sources} ${agent_types}
   USES falaj_workers_compute falaj_workers_gang falaj_workers_image

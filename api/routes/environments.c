@@ -4,15 +4,28 @@
 #include "api/jobs_int.h"
 #include "api/pipeline.h"
 #include "audit/event.h"
+#include "core/wire/image_ref.h"
 #include "core/wire/type_run.h"
 #include "scheduler/jobs/environment.h"
 #include "scheduler/jobs/job_prepare.h"
 #include "scheduler/plan/resource.h"
+#include "tenants/home/residency.h"
 
 enum { PEM_MAX = 1024 };
+struct environment_from { struct str registry, credentials, zone; int data_class; struct uuid project_id; };
+SCHEMA_OF(environment_from, "An image in a registry",
+    FIELD(environment_from, registry, F_REQ, .min = 1, .max = IMAGE_REF_MAX,
+        .example = "registry.example/library/debian@sha256:…",
+        .doc = "HOST[:PORT]/NAME@sha256:…; the zone must allow the host, and a tag is refused"),
+    FIELD(environment_from, credentials, 0, .max = 63, .check = check_slug,
+        .doc = "Name of a secret in that zone: USER:PASSWORD, or a token; absent: none"),
+    FIELD(environment_from, zone, 0, .min = 1, .max = 63, .doc = "Where it is pulled and kept; absent: the home zone"),
+    FIELD_ENUM(environment_from, data_class, 0, data_class_names, .dflt = "internal", .doc = "Class of its data set"),
+    FIELD_ID(environment_from, project_id, "prj", 0, .doc = "Its project; absent: the tenant as a whole, or your only project"));
 struct environment_import {
     struct str name, description, digest, signature, pool;
     struct uuid dataset_id;
+    struct environment_from from;
     int64_t dataset_version, memory_bytes;
     bool allow_setuid, owns_archive;
 };
@@ -20,7 +33,10 @@ SCHEMA_OF(environment_import, "An image to take in",
     FIELD(environment_import, name, F_REQ, .min = 1, .max = 63, .check = check_slug, .example = "pytorch",
         .doc = "What jobs call it"),
     FIELD(environment_import, description, 0, .max = 256, .doc = "What it is for"),
-    FIELD_ID(environment_import, dataset_id, "dst", F_REQ, .doc = "The data set that holds the archive (format oci)"),
+    FIELD_ID(environment_import, dataset_id, "dst", 0,
+        .doc = "The data set that holds the archive (format oci); absent: it comes from a registry"),
+    FIELD_SUB(environment_import, from, &environment_from_schema, 0,
+        .doc = "The registry that a machine of the zone pulls it from; absent: the archive was sent"),
     FIELD(environment_import, dataset_version, 0, .min = 0, .max = 1000000, .dflt = "0", .doc = "Its version; 0: the latest"),
     FIELD(environment_import, digest, 0, .max = 71, .check = run_check_digest, .dflt = "",
           .doc = "The manifest that it must have, sha256:…; empty: the archive's only image for the machines"),
@@ -69,6 +85,32 @@ static void note(struct work *w, const struct environment *v)
     audit_event_detail(&call_of(w)->audit, AUDIT_D_STR("digest", v->digest));
 }
 
+/* Its archive comes with its job: the data set is made when both are there (environment_pull.h). */
+static enum errc pull(struct work *w, const struct environment_import *in, struct environment *ret, struct err *e)
+{
+    struct job_submission s = { .verdict = JOB_STORED };
+    struct pull_order o = { .name = in->name, .pool = in->pool, .registry = in->from.registry,
+        .credentials = in->from.credentials, .zone = in->from.zone, .data_class = in->from.data_class,
+        .project_id = in->from.project_id, .allow_setuid = in->allow_setuid, .memory_bytes = in->memory_bytes };
+    if (!uuid_is_nil(in->dataset_id))
+        return FAIL_AT(e, INVALID, "/dataset_id", "must be absent where the image comes from a registry");
+    if (in->digest.len)
+        return FAIL_AT(e, INVALID, "/digest", "must be absent where the image comes from a registry: its reference names one");
+    if (in->signature.len)
+        return FAIL_AT(e, INVALID, "/signature", "must be absent where the image comes from a registry, whose list of images may "
+                       "be what the reference names: sign the digest that the READY environment shows");
+    TRY(pull_job_make(w, &o, &s, e));
+    TRY(job_made_store(w, &s, e));
+    const struct environment_new row = { .environment_id = uuid_v7(w->now_us), .project_id = o.project_id,
+        .job_id = s.job.job_id, .name = in->name, .description = in->description, .digest = o.digest, .dataset_version = 1,
+        .allow_setuid = in->allow_setuid, .owns_archive = true, .pulled_from = o.from };
+    TRY(environment_insert(w, &row, ret, e));
+    note(w, ret);
+    audit_event_detail(&call_of(w)->audit, AUDIT_D_STR("registry", o.from));
+    audit_event_detail(&call_of(w)->audit, AUDIT_D_STR("zone", s.job.zone));
+    return ERR_OK;
+}
+
 static enum errc import(struct work *w, const void *in_, void *out, struct err *e)
 {
     const struct environment_import *in = in_;
@@ -76,13 +118,18 @@ static enum errc import(struct work *w, const void *in_, void *out, struct err *
     struct inspect_order o = { in->name, in->pool, in->digest, in->dataset_id, in->dataset_version, in->allow_setuid,
                                in->owns_archive, in->memory_bytes, UUID_NIL, UUID_NIL };
     struct environment *ret = out;
+    if (in->from.registry.len)
+        return pull(w, in, ret, e);
+    if (uuid_is_nil(in->dataset_id))
+        return FAIL_AT(e, MISSING_FIELD, "/dataset_id",
+                       "Name the data set that holds the archive, or where it comes from (from)");
     if (in->signature.len && !in->digest.len)
         return FAIL_AT(e, INVALID, "/digest", "A signature is over a digest: name it, too, or sign the environment when it is "
             "READY");
     TRY(inspect_job_make(w, &o, &s, e));
     TRY(job_made_store(w, &s, e));
     const struct environment_new row = { uuid_v7(w->now_us), o.project_id, o.dataset_id, o.object_id, s.job.job_id, in->name,
-        in->description, in->digest, o.dataset_version, in->allow_setuid, in->owns_archive };
+        in->description, in->digest, o.dataset_version, in->allow_setuid, in->owns_archive, STR("") };
     TRY(environment_insert(w, &row, ret, e));
     if (in->signature.len)
         TRY(environment_sign(w, row.environment_id, in->signature, ret, e));
@@ -178,8 +225,8 @@ static const struct route rows[] = {
       .op = "environment_import", .perm = PERM_ENVIRONMENT_MANAGE, .handler = import, .in = &environment_import_schema,
       .status = 201, .out = &environment_schema, .flags = R_IDEMPOTENT, .rate = RL_WRITE, .resource = "environment",
       .audited = true, .audit = AUDIT_ENVIRONMENT_SET,
-      .doc = "Take an image in by a name: a job checks every layer and entry in a box of its own and lists its packages; READY "
-             "or REFUSED tells" },
+      .doc = "Take an image in by a name, from an archive that was sent or from a registry that the zone allows: a job checks "
+             "every layer and entry in a box of its own and lists its packages; READY or REFUSED tells" },
     { .method = HTTP_GET, .path = "/v1/environments", .lane = LANE_CALLS,
       .op = "environment_list", .perm = PERM_ENVIRONMENT_READ, .handler = list, .in = &environment_page_schema, .status = 200,
       .out = &environment_schema, .flags = R_LIST, .doc = "The environments that the caller may see, newest first" },

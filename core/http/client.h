@@ -17,6 +17,7 @@
 #include "core/base/str.h"
 
 struct sockaddr;
+struct http_result;
 
 struct http_client_options {
     const char *base_url;           /* "https://api.falaj.internal:8443", no trailing '/' needed */
@@ -31,6 +32,11 @@ struct http_client_options {
     const char *connect_to;         /* "host:port": connect there; who must answer is base_url's host. NULL: base_url's */
     bool (*may_connect)(void *ctx, const struct sockaddr *to);  /* asked for the address itself, after names were resolved; NULL: any */
     void *may_connect_ctx;
+    /* Gives a connected socket, the client's from then on, in place of connecting; -1: there is none. It was connected without
+     * blocking, and connect(2) was not called on it again: libcurl 7.88 does so in spite of CURL_SOCKOPT_ALREADY_CONNECTED, and
+     * only the first call after such a connect is answered with success. */
+    int (*dial)(void *ctx);
+    void *dial_ctx;
     bool no_verify_host;            /* accept a certificate for another name (still from ca_file) */
     bool use_proxy_env;             /* http_proxy, HTTPS_PROXY, ALL_PROXY, NO_PROXY as curl(1) reads them; false: none */
 };
@@ -45,6 +51,7 @@ struct http_call {
     int timeout_ms;                 /* 0: the client's; -1: none (streams) */
     int idle_timeout_ms;            /* DEADLINE when nothing arrives for so long, in whole seconds; 0: off */
     bool (*on_data)(void *ctx, const char *p, size_t n);    /* gets the body of 2xx replies; false stops */
+    bool (*on_reply)(void *ctx, const struct http_result *head);    /* before on_data's first byte; false stops */
     void *ctx;
     ssize_t (*read_body)(void *ctx, char *p, size_t n);     /* upload instead of body; 0: end, -1: failure */
     int64_t read_total;             /* size of that upload; -1: not known (chunked) */

@@ -63,6 +63,8 @@ struct http_target *http_target_new(const struct http_client_options *o, struct 
     t->use_proxy_env = o->use_proxy_env;
     t->may_connect = o->may_connect;
     t->may_connect_ctx = o->may_connect_ctx;
+    t->dial = o->dial;
+    t->dial_ctx = o->dial_ctx;
     if (o->resolve)
         t->resolve = curl_slist_append(NULL, o->resolve);
     if (o->connect_to) {
@@ -138,6 +140,12 @@ static size_t on_body(char *p, size_t size, size_t n, void *ctx)
     long status = 0;
     curl_easy_getinfo(run->curl, CURLINFO_RESPONSE_CODE, &status);
     if (run->call->on_data && status >= 200 && status < 300) {
+        const struct http_result head = { .status = (int)status, .headers = run->headers, .nheaders = run->nheaders };
+        if (run->call->on_reply && !run->has_replied && !run->call->on_reply(run->call->ctx, &head)) {
+            run->stopped = true;
+            return 0;
+        }
+        run->has_replied = true;
         run->stopped = !run->call->on_data(run->call->ctx, p, n);
         return run->stopped ? 0 : n;
     }
@@ -209,9 +217,21 @@ static curl_socket_t open_socket(void *ctx, curlsocktype purpose, struct curl_so
 {
     const struct http_target *t = ctx;
     (void)purpose;
+    if (t->dial) {
+        int fd = t->dial(t->dial_ctx);
+        return fd < 0 ? CURL_SOCKET_BAD : fd;
+    }
     if (!t->may_connect(t->may_connect_ctx, &to->addr))
         return CURL_SOCKET_BAD;
     return socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
+}
+
+static int is_connected(void *ctx, curl_socket_t fd, curlsocktype purpose)
+{
+    (void)ctx;
+    (void)fd;
+    (void)purpose;
+    return CURL_SOCKOPT_ALREADY_CONNECTED;
 }
 
 void http_target_set(CURL *h, const struct http_target *t)
@@ -244,10 +264,12 @@ void http_target_set(CURL *h, const struct http_target *t)
         curl_easy_setopt(h, CURLOPT_SSLCERT, t->cert);
         curl_easy_setopt(h, CURLOPT_SSLKEY, t->key);
     }
-    if (t->may_connect) {
+    if (t->may_connect || t->dial) {
         curl_easy_setopt(h, CURLOPT_OPENSOCKETFUNCTION, open_socket);
         curl_easy_setopt(h, CURLOPT_OPENSOCKETDATA, (void *)(uintptr_t)t);
     }
+    if (t->dial)
+        curl_easy_setopt(h, CURLOPT_SOCKOPTFUNCTION, is_connected);
     if (t->resolve)
         curl_easy_setopt(h, CURLOPT_RESOLVE, t->resolve);
     if (t->connect_to)

@@ -14,6 +14,8 @@ struct http_target {
     bool no_verify_host, use_proxy_env;
     bool (*may_connect)(void *ctx, const struct sockaddr *to);
     void *may_connect_ctx;
+    int (*dial)(void *ctx);
+    void *dial_ctx;
     _Atomic int refs;
 };
 
@@ -27,7 +29,7 @@ struct http_running {
     struct http_client_header *headers;
     size_t nheaders, header_bytes, counted;
     size_t *bytes, bytes_max;
-    bool stopped, too_large, read_failed, crowded;
+    bool stopped, has_replied, too_large, read_failed, crowded;
     const char *send;
     size_t send_left;
     char text[CURL_ERROR_SIZE];

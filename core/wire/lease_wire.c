@@ -6,7 +6,7 @@
 
 const char *const lease_event_names[] = { "renew", "start", "succeed", "fail", "cancel", "timeout", "oom", "return", "preempt",
                                           NULL };
-const char *const lease_output_kinds[] = { "model", "checkpoint", "artifact", NULL };
+const char *const lease_output_kinds[] = { "model", "checkpoint", "artifact", "dataset", NULL };
 
 const char *const gpu_isolation_names[] = { "none", "mig", "mps", NULL };
 SCHEMA_EXTERN(node_device, "A GPU of a machine",

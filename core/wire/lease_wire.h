@@ -199,7 +199,7 @@ struct lease_cert_out {
 extern const struct schema lease_cert_in_schema, lease_cert_out_schema;
 
 /* POST /v1/leases/{attempt_id}/outputs: where an output goes, and its key */
-enum lease_output_kind { LO_MODEL, LO_CHECKPOINT, LO_ARTIFACT };
+enum lease_output_kind { LO_MODEL, LO_CHECKPOINT, LO_ARTIFACT, LO_DATASET };
 extern const char *const lease_output_kinds[];
 struct lease_output_in {
     struct uuid attempt_id, tenant_id;

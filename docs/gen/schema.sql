@@ -757,6 +757,13 @@ CREATE FUNCTION public.key_shreds_undone(tenants uuid[], zones text[], versions 
     -- the body: migrations
 ALTER FUNCTION public.key_shreds_undone(tenants uuid[], zones text[], versions bigint[], ordered timestamp with time zone[]) OWNER TO falaj_system;
 
+-- Name: lease_pull(jsonb, text); Type: FUNCTION; Schema: public; Owner: falaj_owner
+CREATE FUNCTION public.lease_pull(spec jsonb, of_zone text) RETURNS jsonb
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    -- the body: migrations
+ALTER FUNCTION public.lease_pull(spec jsonb, of_zone text) OWNER TO falaj_owner;
+
 -- Name: list_condition(text, text, text); Type: FUNCTION; Schema: public; Owner: falaj_owner
 CREATE FUNCTION public.list_condition(list text, filter text, val text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE
@@ -2454,7 +2461,7 @@ CREATE TABLE public.environment (
     description text DEFAULT ''::text NOT NULL,
     dataset_id uuid,
     dataset_version bigint NOT NULL,
-    object_id uuid NOT NULL,
+    object_id uuid,
     asked_digest text DEFAULT ''::text NOT NULL,
     allow_setuid boolean NOT NULL,
     owns_archive boolean NOT NULL,
@@ -2467,11 +2474,14 @@ CREATE TABLE public.environment (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     offered_by uuid,
     offered_at timestamp with time zone,
+    pulled_from text DEFAULT ''::text NOT NULL,
+    CONSTRAINT environment_archive CHECK (((object_id IS NOT NULL) OR (pulled_from <> ''::text))),
     CONSTRAINT environment_asked_digest_check CHECK ((asked_digest ~ '^(sha256:[0-9a-f]{64})?$'::text)),
     CONSTRAINT environment_dataset_version_check CHECK ((dataset_version > 0)),
     CONSTRAINT environment_description_check CHECK ((length(description) <= 256)),
     CONSTRAINT environment_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
     CONSTRAINT environment_offered CHECK (((offered_by IS NULL) = (offered_at IS NULL))),
+    CONSTRAINT environment_pulled_from_check CHECK ((length(pulled_from) <= 640)),
     CONSTRAINT environment_signature_check CHECK ((length(signature) = 64))
 );
 ALTER TABLE ONLY public.environment FORCE ROW LEVEL SECURITY;
@@ -2482,6 +2492,9 @@ COMMENT ON TABLE public.environment IS 'Images by name, as a job of kind inspect
 
 -- Name: COLUMN environment.offered_at; Type: COMMENT; Schema: public; Owner: falaj_owner
 COMMENT ON COLUMN public.environment.offered_at IS 'Since when the platform''s staff may publish it to others; NULL: they may not';
+
+-- Name: COLUMN environment.pulled_from; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON COLUMN public.environment.pulled_from IS 'HOST/NAME@sha256:… of an image from a registry; empty: its archive was sent';
 
 -- Name: environment_key; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.environment_key (
@@ -3606,6 +3619,35 @@ CREATE TABLE public.recovery_code (
 ALTER TABLE ONLY public.recovery_code FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.recovery_code OWNER TO falaj_owner;
 
+-- Name: registry_host; Type: TABLE; Schema: public; Owner: falaj_owner
+CREATE TABLE public.registry_host (
+    registry_id uuid NOT NULL,
+    zone text NOT NULL,
+    host text NOT NULL,
+    description text DEFAULT ''::text NOT NULL,
+    hosts text[] DEFAULT '{}'::text[] NOT NULL,
+    ca_pem text DEFAULT ''::text NOT NULL,
+    reach text NOT NULL,
+    max_bytes bigint NOT NULL,
+    silent_s bigint NOT NULL,
+    allowed boolean DEFAULT true NOT NULL,
+    changed_by uuid NOT NULL,
+    changed_at timestamp with time zone DEFAULT now() NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    CONSTRAINT registry_host_ca_pem_check CHECK ((length(ca_pem) <= 16384)),
+    CONSTRAINT registry_host_description_check CHECK ((length(description) <= 256)),
+    CONSTRAINT registry_host_host_check CHECK ((host ~ '^[a-z0-9][a-z0-9.-]{0,252}(:[0-9]{1,5})?$'::text)),
+    CONSTRAINT registry_host_hosts_check CHECK ((cardinality(hosts) <= 8)),
+    CONSTRAINT registry_host_max_bytes_check CHECK (((max_bytes >= 1) AND (max_bytes <= 1073741824))),
+    CONSTRAINT registry_host_reach_check CHECK ((reach = ANY (ARRAY['public'::text, 'private'::text, 'local'::text]))),
+    CONSTRAINT registry_host_silent_s_check CHECK (((silent_s >= 1) AND (silent_s <= 600)))
+);
+ALTER TABLE ONLY public.registry_host FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.registry_host OWNER TO falaj_owner;
+
+-- Name: TABLE registry_host; Type: COMMENT; Schema: public; Owner: falaj_owner
+COMMENT ON TABLE public.registry_host IS 'Registries that machines of a zone may pull images from';
+
 -- Name: reservation; Type: TABLE; Schema: public; Owner: falaj_owner
 CREATE TABLE public.reservation (
     reservation_id uuid NOT NULL,
@@ -4643,6 +4685,14 @@ ALTER TABLE ONLY public.quota_rule
 ALTER TABLE ONLY public.recovery_code
     ADD CONSTRAINT recovery_code_pkey PRIMARY KEY (tenant_id, user_id, hash);
 
+-- Name: registry_host registry_host_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.registry_host
+    ADD CONSTRAINT registry_host_pkey PRIMARY KEY (registry_id);
+
+-- Name: registry_host registry_host_zone_host_key; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.registry_host
+    ADD CONSTRAINT registry_host_zone_host_key UNIQUE (zone, host);
+
 -- Name: reservation_machine reservation_machine_pkey; Type: CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.reservation_machine
     ADD CONSTRAINT reservation_machine_pkey PRIMARY KEY (reservation_id, node_id);
@@ -4969,6 +5019,9 @@ CREATE INDEX environment_dataset ON public.environment USING btree (tenant_id, d
 
 -- Name: environment_name; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX environment_name ON public.environment USING btree (tenant_id, name, environment_id DESC);
+
+-- Name: environment_pulling; Type: INDEX; Schema: public; Owner: falaj_owner
+CREATE INDEX environment_pulling ON public.environment USING btree (tenant_id, job_id) WHERE (object_id IS NULL);
 
 -- Name: federated_role_user; Type: INDEX; Schema: public; Owner: falaj_owner
 CREATE INDEX federated_role_user ON public.federated_role USING btree (tenant_id, provider_id, user_id);
@@ -5564,6 +5617,10 @@ ALTER TABLE public.quota_rule ENABLE ALWAYS TRIGGER audit_shadow;
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.recovery_code FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.recovery_code ENABLE ALWAYS TRIGGER audit_shadow;
 
+-- Name: registry_host audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.registry_host FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.registry_host ENABLE ALWAYS TRIGGER audit_shadow;
+
 -- Name: reservation audit_shadow; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow AFTER INSERT OR DELETE OR UPDATE ON public.reservation FOR EACH ROW WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.reservation ENABLE ALWAYS TRIGGER audit_shadow;
@@ -6027,6 +6084,10 @@ ALTER TABLE public.quota_rule ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 -- Name: recovery_code audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.recovery_code FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
 ALTER TABLE public.recovery_code ENABLE ALWAYS TRIGGER audit_shadow_truncate;
+
+-- Name: registry_host audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
+CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.registry_host FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
+ALTER TABLE public.registry_host ENABLE ALWAYS TRIGGER audit_shadow_truncate;
 
 -- Name: reservation audit_shadow_truncate; Type: TRIGGER; Schema: public; Owner: falaj_owner
 CREATE TRIGGER audit_shadow_truncate AFTER TRUNCATE ON public.reservation FOR EACH STATEMENT WHEN ((SESSION_USER <> ALL ('{falaj_app,falaj_worker_api,falaj_scheduler,falaj_sequencer,falaj_retention,falaj_migrate}'::name[]))) EXECUTE FUNCTION public.audit_shadow_note();
@@ -6643,6 +6704,10 @@ ALTER TABLE ONLY public.quota
 ALTER TABLE ONLY public.recovery_code
     ADD CONSTRAINT recovery_code_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES public.app_user(tenant_id, user_id);
 
+-- Name: registry_host registry_host_zone_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
+ALTER TABLE ONLY public.registry_host
+    ADD CONSTRAINT registry_host_zone_fkey FOREIGN KEY (zone) REFERENCES public.zone(code);
+
 -- Name: reservation reservation_for_tenant_fkey; Type: FK CONSTRAINT; Schema: public; Owner: falaj_owner
 ALTER TABLE ONLY public.reservation
     ADD CONSTRAINT reservation_for_tenant_fkey FOREIGN KEY (for_tenant) REFERENCES public.tenant(tenant_id) ON DELETE CASCADE;
@@ -6920,6 +6985,9 @@ ALTER TABLE public.environment_signature ENABLE ROW LEVEL SECURITY;
 
 -- Name: erasure_certificate; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.erasure_certificate ENABLE ROW LEVEL SECURITY;
+
+-- Name: registry_host everybody; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY everybody ON public.registry_host FOR SELECT TO falaj_app USING (true);
 
 -- Name: shared_environment everybody; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY everybody ON public.shared_environment FOR SELECT TO falaj_app USING (true);
@@ -7472,6 +7540,9 @@ ALTER TABLE public.quota_rule ENABLE ROW LEVEL SECURITY;
 -- Name: recovery_code; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.recovery_code ENABLE ROW LEVEL SECURITY;
 
+-- Name: registry_host; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
+ALTER TABLE public.registry_host ENABLE ROW LEVEL SECURITY;
+
 -- Name: reservation; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.reservation ENABLE ROW LEVEL SECURITY;
 
@@ -7498,6 +7569,9 @@ ALTER TABLE public.session ENABLE ROW LEVEL SECURITY;
 
 -- Name: shared_environment; Type: ROW SECURITY; Schema: public; Owner: falaj_owner
 ALTER TABLE public.shared_environment ENABLE ROW LEVEL SECURITY;
+
+-- Name: registry_host staff; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY staff ON public.registry_host TO falaj_app USING (((current_setting('app.tenant'::text))::uuid = '00000000-0000-0000-0000-000000000000'::uuid));
 
 -- Name: shared_environment staff_change; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY staff_change ON public.shared_environment FOR UPDATE TO falaj_app USING (((current_setting('app.tenant'::text))::uuid = '00000000-0000-0000-0000-000000000000'::uuid));
@@ -7744,6 +7818,9 @@ CREATE POLICY system ON public.quota_rule TO falaj_owner, falaj_system, falaj_wo
 
 -- Name: recovery_code system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.recovery_code TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
+
+-- Name: registry_host system; Type: POLICY; Schema: public; Owner: falaj_owner
+CREATE POLICY system ON public.registry_host TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
 
 -- Name: reservation system; Type: POLICY; Schema: public; Owner: falaj_owner
 CREATE POLICY system ON public.reservation TO falaj_owner, falaj_system, falaj_worker_api, falaj_scheduler, falaj_sequencer USING (true);
@@ -8106,6 +8183,10 @@ GRANT ALL ON FUNCTION public.key_shreds_after(after_tenant uuid, after_zone text
 -- Name: FUNCTION key_shreds_undone(tenants uuid[], zones text[], versions bigint[], ordered timestamp with time zone[]); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.key_shreds_undone(tenants uuid[], zones text[], versions bigint[], ordered timestamp with time zone[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.key_shreds_undone(tenants uuid[], zones text[], versions bigint[], ordered timestamp with time zone[]) TO falaj_app;
+
+-- Name: FUNCTION lease_pull(spec jsonb, of_zone text); Type: ACL; Schema: public; Owner: falaj_owner
+GRANT ALL ON FUNCTION public.lease_pull(spec jsonb, of_zone text) TO falaj_worker_api;
+GRANT ALL ON FUNCTION public.lease_pull(spec jsonb, of_zone text) TO falaj_system;
 
 -- Name: FUNCTION list_find(list text, t uuid, last uuid, sort text, q text, filters text[], vals text[], most bigint); Type: ACL; Schema: public; Owner: falaj_system
 REVOKE ALL ON FUNCTION public.list_find(list text, t uuid, last uuid, sort text, q text, filters text[], vals text[], most bigint) FROM PUBLIC;
@@ -8945,6 +9026,11 @@ GRANT SELECT ON TABLE public.quota_rule TO falaj_scheduler;
 -- Name: TABLE recovery_code; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.recovery_code TO falaj_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.recovery_code TO falaj_app;
+
+-- Name: TABLE registry_host; Type: ACL; Schema: public; Owner: falaj_owner
+GRANT SELECT,DELETE ON TABLE public.registry_host TO falaj_system;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.registry_host TO falaj_app;
+GRANT SELECT ON TABLE public.registry_host TO falaj_worker_api;
 
 -- Name: TABLE reservation; Type: ACL; Schema: public; Owner: falaj_owner
 GRANT SELECT,DELETE ON TABLE public.reservation TO falaj_system;

@@ -10,4 +10,5 @@ $$ SELECT CASE kind
      WHEN 'batch' THEN 'compute'
      WHEN 'run' THEN 'compute'
      WHEN 'inspect' THEN 'compute'
+     WHEN 'pull' THEN 'compute'
      WHEN 'serve' THEN 'serving' ELSE 'unknown' END $$;

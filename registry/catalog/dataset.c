@@ -106,18 +106,24 @@ static enum errc check_columns(const struct dataset_new *in, struct err *e)
     return ERR_OK;
 }
 
+static enum errc create(struct work *w, const struct dataset_new *in, struct uuid project, struct uuid by, struct dataset *ret,
+                        struct err *e)
+{
+    enum errc rc = db_one(w->tx, &dataset_create_stmt, ARGS(
+        A_UUID(w->tenant_id), A_UUID(uuid_v7(w->now_us)), A_STR(in->name), A_STR(in->description), A_STR(in->label_column),
+        A_I64(in->classes), A_TEXT(data_class_names[in->data_class]), A_UUID(by), A_UUID_OR_NULL(project),
+        A_TEXT(data_target_names[in->target]), A_STRS(in->ignored_columns.items, in->ignored_columns.n),
+        A_STRS(in->category_columns.items, in->category_columns.n), A_BOOL(in->missing_values), A_STR(in->display_name),
+        A_STR(in->display_name_ar)), ret, e);
+    return rc == ERR_EXISTS ? FAIL_AT(e, EXISTS, "/name", "Data set %.*s exists", STR_ARG(in->name)) : rc;
+}
+
 enum errc dataset_create(struct work *w, const struct dataset_new *in, struct dataset *ret, struct err *e)
 {
     struct uuid project;
     TRY(check_columns(in, e));
     TRY(project_for_new(w, w->tx, in->project_id, &project, e));
-    enum errc rc = db_one(w->tx, &dataset_create_stmt, ARGS(
-        A_UUID(w->tenant_id), A_UUID(uuid_v7(w->now_us)), A_STR(in->name), A_STR(in->description), A_STR(in->label_column),
-        A_I64(in->classes), A_TEXT(data_class_names[in->data_class]), A_UUID(w->principal->user_id), A_UUID_OR_NULL(project),
-        A_TEXT(data_target_names[in->target]), A_STRS(in->ignored_columns.items, in->ignored_columns.n),
-        A_STRS(in->category_columns.items, in->category_columns.n), A_BOOL(in->missing_values), A_STR(in->display_name),
-        A_STR(in->display_name_ar)), ret, e);
-    return rc == ERR_EXISTS ? FAIL_AT(e, EXISTS, "/name", "Data set %.*s exists", STR_ARG(in->name)) : rc;
+    return create(w, in, project, w->principal->user_id, ret, e);
 }
 
 enum errc dataset_get(struct work *w, struct uuid dataset_id, struct dataset *ret, struct err *e)
@@ -125,16 +131,29 @@ enum errc dataset_get(struct work *w, struct uuid dataset_id, struct dataset *re
     return versioned_get(w, &versioned_dataset, dataset_id, ret, e);
 }
 
-enum errc dataset_version_of(struct work *w, struct uuid dataset_id, struct uuid object_id, int format,
-                             const struct data_found *found, struct dataset_version *ret, struct err *e)
+static enum errc version_of(struct work *w, struct uuid dataset_id, struct uuid object_id, int format, struct uuid by,
+                            const struct data_found *found, struct dataset_version *ret, struct err *e)
 {
     struct dataset d;
     TRY(db_one(w->tx, &dataset_next_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(dataset_id)), &d, e));
     TRY(db_exec(w->tx, &dataset_version_insert_stmt, ARGS(
         A_UUID(w->tenant_id), A_UUID(dataset_id), A_I64(d.latest_version), A_UUID(object_id), A_I64((int64_t)found->rows),
-        A_I64((int64_t)found->columns), A_UUID(w->principal->user_id), A_TEXT(data_format_names[format]),
-        A_I64((int64_t)found->classes)), NULL, e));
+        A_I64((int64_t)found->columns), A_UUID(by), A_TEXT(data_format_names[format]), A_I64((int64_t)found->classes)), NULL, e));
     return dataset_version_get(w, dataset_id, d.latest_version, ret, e);
+}
+
+enum errc dataset_version_of(struct work *w, struct uuid dataset_id, struct uuid object_id, int format,
+                             const struct data_found *found, struct dataset_version *ret, struct err *e)
+{
+    return version_of(w, dataset_id, object_id, format, w->principal->user_id, found, ret, e);
+}
+
+enum errc dataset_of_object(struct work *w, const struct dataset_new *in, struct uuid by, struct uuid object_id, int format,
+                            struct dataset_version *ret, struct err *e)
+{
+    struct dataset d;
+    TRY(create(w, in, in->project_id, by, &d, e));
+    return version_of(w, d.dataset_id, object_id, format, by, &(struct data_found){ 0 }, ret, e);
 }
 
 struct dataset_content {

@@ -67,5 +67,9 @@ enum errc dataset_content_seal(struct work *w, struct uuid dataset_id, struct st
 enum errc dataset_version_add(struct work *w, const struct dataset_content *c, struct dataset_version *ret,
                               struct err *e) MUST_CHECK;
 void dataset_content_drop(struct work *w, const struct dataset_content *c);
+/* A data set whose one version is an object of kind "dataset" that a job has made and checked. by: who asked for the job; in a
+ * transaction of the tenant's without a caller. EXISTS: the name. */
+enum errc dataset_of_object(struct work *w, const struct dataset_new *in, struct uuid by, struct uuid object_id, int format,
+                            struct dataset_version *ret, struct err *e) MUST_CHECK;
 /* version 0: the latest. Lists, and what models and data sets share: versioned.h. */
 enum errc dataset_version_get(struct work *w, struct uuid dataset_id, int64_t version, struct dataset_version *ret, struct err *e) MUST_CHECK;

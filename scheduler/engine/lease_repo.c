@@ -24,8 +24,11 @@ SCHEMA_OF(output_row, "A complete output",
     FIELD(output_row, tenant_id, 0), FIELD(output_row, object_id, 0), FIELD(output_row, ord, 0),
     FIELD(output_row, stored_bytes, 0), FIELD(output_row, room_bytes, 0), FIELD(output_row, room_objects, 0));
 
+/* Which registry a job may pull from is said to the lease, as it is by then. */
+#define SPEC "CASE WHEN j.spec ? 'registry' THEN lease_pull(j.spec, n.zone) ELSE j.spec END"
 #define GRANTS                                                                                                             \
-    "SELECT a.tenant_id, a.attempt_id, a.job_id, a.fence, j.kind, j.name, n.zone, j.spec, a.slots / a.nodes AS slots,\n" \
+    "SELECT a.tenant_id, a.attempt_id, a.job_id, a.fence, j.kind, j.name, n.zone, " SPEC " AS spec,\n"                    \
+    "       a.slots / a.nodes AS slots,\n"                                                                                \
     "       a.gpus / a.nodes AS gpus, 0::bigint AS rank, a.nodes, j.max_runtime_s,\n" \
     "       j.cpu_milli, j.memory_bytes, a.gpu_milli, a.devices,\n"                                                          \
     "       greatest(0, extract(epoch FROM a.lease_until - clock_timestamp()) * 1000)::bigint AS lease_ms\n"                 \

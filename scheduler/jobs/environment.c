@@ -37,6 +37,7 @@ SCHEMA_EXTERN(environment, "An image by name, and what is in it",
     FIELD(environment, signed_at, 0, .doc = "When the signature was given"),
     FIELD(environment, offered_at, 0, .doc = "Since when the platform's staff may publish it to others; absent: they may not"),
     FIELD(environment, version, F_ALWAYS, .doc = "Grows with every change"),
+    FIELD(environment, pulled_from, F_ALWAYS, .doc = "The registry that it came from, HOST/NAME@sha256:…; empty: it was sent"),
     FIELD_ID(environment, created_by, "usr", F_ALWAYS, .doc = "Who imported it"),
     FIELD(environment, created_at, F_ALWAYS, .doc = "When"));
 SCHEMA_EXTERN(environment_package, "A package that an image has, by its own word",
@@ -58,26 +59,30 @@ struct refused { struct uuid tenant_id, dataset_id; int64_t dataset_version; };
 SCHEMA_OF(refused, "An archive that nobody needs", FIELD(refused, tenant_id, 0, .doc = "Tenant"),
     FIELD(refused, dataset_id, 0, .doc = "Data set"), FIELD(refused, dataset_version, 0, .doc = "Version"));
 
-#define STATE "CASE WHEN j.state = 'COMPLETED' THEN 'READY' WHEN j.finished_at IS NULL THEN 'IMPORTING' ELSE 'REFUSED' END"
+#define STATE                                                                                                            \
+    "CASE WHEN j.state = 'COMPLETED' AND e.object_id IS NOT NULL THEN 'READY'\n"                                         \
+    "            WHEN j.finished_at IS NULL OR j.state = 'COMPLETED' THEN 'IMPORTING' ELSE 'REFUSED' END"
 #define FIGURE(name) "coalesce((j.result->>'" name "')::bigint, 0) AS " name
 #define TOLD                                                                                                             \
     "e.environment_id, e.project_id, e.name, e.description, " STATE " AS state,\n"                                       \
     "       CASE WHEN j.state <> 'COMPLETED' THEN coalesce(nullif(j.message, ''), j.reason) ELSE '' END AS reason,\n"     \
-    "       coalesce(j.result->>'digest', e.asked_digest) AS digest, o.zone, o.data_class, e.dataset_id,\n"              \
-    "       e.dataset_version, e.job_id, e.allow_setuid, e.owns_archive, o.size_bytes, " FIGURE("unpacked_bytes") ",\n"   \
+    "       coalesce(j.result->>'digest', e.asked_digest) AS digest, coalesce(o.zone, j.zone) AS zone,\n" \
+    "       coalesce(o.data_class, j.data_class) AS data_class, e.dataset_id,\n"              \
+    "       e.dataset_version, e.job_id, e.allow_setuid, e.owns_archive, coalesce(o.size_bytes, 0) AS size_bytes,\n" \
+    "       " FIGURE("unpacked_bytes") ",\n"   \
     "       " FIGURE("files") ", " FIGURE("package_count") ", coalesce(j.result->>'package_source', '') AS\n"            \
-    "       package_source, coalesce(k.name, '') AS signed_by, e.signed_at, e.offered_at, e.version,\n" \
+    "       package_source, coalesce(k.name, '') AS signed_by, e.signed_at, e.offered_at, e.version, e.pulled_from,\n" \
     "       e.created_by, e.created_at"
 #define TABLES                                                                                                           \
     "environment e JOIN job j ON j.tenant_id = e.tenant_id AND j.job_id = e.job_id\n"                                    \
     "  LEFT JOIN LATERAL environment_place(e.tenant_id, e.object_id) o ON true\n"                                        \
     "  LEFT JOIN environment_key k ON k.tenant_id = e.tenant_id AND k.key_id = e.key_id"
 
-static const struct stmt environment_insert_stmt = { .name = "environment_insert", .params = "uuussuiusbbuui", .card = CARD_NONE,
+static const struct stmt environment_insert_stmt = { .name = "environment_insert", .params = "uuussuiusbbuuis", .card = CARD_NONE,
     .sql =
     "INSERT INTO environment (tenant_id, environment_id, project_id, name, description, dataset_id, dataset_version, object_id,\n"
-    "                         asked_digest, allow_setuid, owns_archive, job_id, created_by)\n"
-    "SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13\n"
+    "                         asked_digest, allow_setuid, owns_archive, job_id, created_by, pulled_from)\n"
+    "SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $15\n"
     " WHERE (SELECT count(*) FROM environment WHERE tenant_id = $1) < $14" };
 static const struct stmt environment_get_stmt = { .name = "environment_get", .params = "uu", .row = &environment_schema,
     .card = CARD_ONE, .sql =
@@ -149,9 +154,9 @@ enum errc environment_insert(struct work *w, const struct environment_new *in, s
     int64_t rows;
     TRY(db_exec(w->tx, &environment_insert_stmt, ARGS(A_UUID(w->tenant_id), A_UUID(in->environment_id),
         A_UUID_OR_NULL(in->project_id), A_STR(in->name), A_STR(in->description.ptr ? in->description : STR("")),
-        A_UUID(in->dataset_id), A_I64(in->dataset_version), A_UUID(in->object_id),
+        A_UUID_OR_NULL(in->dataset_id), A_I64(in->dataset_version), A_UUID_OR_NULL(in->object_id),
         A_STR(in->digest.ptr ? in->digest : STR("")), A_BOOL(in->allow_setuid), A_BOOL(in->owns_archive), A_UUID(in->job_id),
-        A_UUID(w->principal->user_id), A_I64(ENVIRONMENTS_MAX)), &rows, e));
+        A_UUID(w->principal->user_id), A_I64(ENVIRONMENTS_MAX), A_STR(in->pulled_from)), &rows, e));
     if (!rows)
         return FAIL(e, LIMIT, "The tenant has %d environments already; delete one first", ENVIRONMENTS_MAX);
     return environment_get(w, in->environment_id, ret, e);

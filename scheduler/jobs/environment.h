@@ -6,6 +6,8 @@
  *
  *     IMPORTING -> READY | REFUSED (the job's words name the layer and the entry)
  *
+ * One that comes from a registry (ADR 0167) has a job of kind pull in its place, whose output is the archive: it becomes a
+ * version of a data set of the environment's own within seconds (environment_settle); until then the environment is IMPORTING.
  * Names are no keys: an image of another digest under the same name is the next environment, and a bare name means the newest
  * READY one. A refused environment whose archive is its own (owns_archive) loses it within seconds (environment_sweep).
  * Signatures: a tenant's Ed25519 keys over the digest's text ("sha256:…", 71 bytes). environment_permits is the one judge of
@@ -36,6 +38,7 @@ struct environment {
     struct timestamp signed_at;
     struct timestamp offered_at;                /* 0: the platform's staff may not publish it */
     int64_t version;
+    struct str pulled_from;                     /* HOST/NAME@DIGEST; empty: its archive was sent */
     struct uuid created_by;
     struct timestamp created_at;
 };
@@ -46,6 +49,7 @@ struct environment_new {
     struct str name, description, digest;       /* digest empty: the archive's only image */
     int64_t dataset_version;
     bool allow_setuid, owns_archive;
+    struct str pulled_from;                     /* with it dataset_id and object_id are nil until they are there */
 };
 enum errc environment_insert(struct work *w, const struct environment_new *in, struct environment *ret, struct err *e) MUST_CHECK;
 enum errc environment_get(struct work *w, struct uuid environment_id, struct environment *ret, struct err *e) MUST_CHECK;
@@ -104,8 +108,11 @@ enum errc environment_permits(struct work *w, struct uuid dataset_id, int64_t ve
 enum errc environment_permits_lease(struct work *w, struct uuid job_id, const struct uuid *objects, size_t n,
                                     struct err *e) MUST_CHECK;
 
+/* Environments whose job has brought the archive get a data set of their own with it, of every tenant: READY from then on. */
+enum errc environment_settle(const struct app *app, struct arena *a, int64_t *ret_settled, struct err *e) MUST_CHECK;
 /* Archives of refused environments that are their own, of every tenant. */
 enum errc environment_sweep(const struct app *app, struct arena *a, int64_t *ret_removed, struct err *e) MUST_CHECK;
 
 extern const struct stmt *const environment_stmts[], *const environment_trust_stmts[];
+extern const struct stmt *const environment_pull_stmts[], *const environment_pull_node_stmts[];
 extern const struct stmt *const environment_node_stmts[], *const environment_lease_stmts[];     /* in the scope of all tenants */

@@ -36,3 +36,16 @@ struct inspect_order {
     struct uuid object_id, project_id;
 };
 enum errc inspect_job_make(struct work *w, struct inspect_order *o, struct job_submission *s, struct err *e) MUST_CHECK;
+/* The job that pulls an image from a registry for an environment. What it found is filled in: from, digest, project_id. */
+struct pull_order {
+    struct str name, pool;
+    struct str registry;                    /* image_ref.h */
+    struct str credentials;                 /* name of a secret; empty or STR_NULL: none */
+    struct str zone;                        /* empty or STR_NULL: the home zone */
+    int data_class;                         /* enum data_class */
+    struct uuid project_id;
+    bool allow_setuid;
+    int64_t memory_bytes;                   /* 0: what a slot stands for */
+    struct str from, digest;                /* HOST/NAME@DIGEST */
+};
+enum errc pull_job_make(struct work *w, struct pull_order *o, struct job_submission *s, struct err *e) MUST_CHECK;

@@ -69,7 +69,7 @@ export function jsonBody(doc: Document, op: Operation): Schema | undefined {
 
 const PREFIX: Record<string, string> = {
   tenant_id: 'tnt', user_id: 'usr', binding_id: 'rlb', token_id: 'tok', job_id: 'job', attempt_id: 'att', dataset_id: 'dst',
-  object_id: 'obj', model_id: 'mdl', deployment_id: 'dpl', node_id: 'nod', join_token_id: 'jtk', reservation_id: 'rsv', engine_id: 'eng', run_id: 'egr', shared_id: 'shi', issuer_id: 'iss', provider_id: 'idp', group_id: 'grp',
+  object_id: 'obj', model_id: 'mdl', deployment_id: 'dpl', node_id: 'nod', join_token_id: 'jtk', reservation_id: 'rsv', engine_id: 'eng', run_id: 'egr', shared_id: 'shi', registry_id: 'reg', issuer_id: 'iss', provider_id: 'idp', group_id: 'grp',
 };
 
 /** The path with ids that are well formed and belong to nothing. */

@@ -19,7 +19,7 @@ const routes: Operation[] = operations(doc).filter((op) => !isWorkerRoute(op) &&
 const hasId = (op: Operation): boolean => /\{[a-z_]+_id\}|\{name\}/.test(op.path);
 /** Machines, zones, roots, priority classes and tenants as such are the platform's: whoever may see them sees the same ones. */
 const isShared = (op: Operation): boolean =>
-  /^\/v1\/(nodes|zones|join-tokens|tenants|pools|prices|classes|reservations|engines|break-glass)/.test(op.path);
+  /^\/v1\/(nodes|zones|join-tokens|tenants|pools|prices|classes|reservations|engines|registries|break-glass)/.test(op.path);
 
 const withId = routes.filter((op) => hasId(op));
 
@@ -95,6 +95,8 @@ async function makeSide(): Promise<Side> {
   const until_at = new Date(Date.parse(kept.from_at) + 3_600_000).toISOString();
   ids['reservation_id'] = must(await platform.post('/v1/reservations', { ...kept, until_at }), 201).reservation_id;
   const engine = { name: `walled-${reserved}`, zone: ready.zone, address: 'unix:/nowhere/s' };
+  const registry = { zone: ready.zone, host: `registry-${Math.random().toString(36).slice(2)}.example` };
+  ids['registry_id'] = must(await platform.post('/v1/registries', registry), 201).registry_id;
   ids['engine_id'] = must(await platform.post('/v1/engines', engine), 201).engine_id;
   must(await admin.post(`/v1/keys/${ready.zone}/rotate`, {}), 200 + (await rotated()));
   const asked = await admin.post(`/v1/keys/${ready.zone}/versions/1/destroy`, { reason: canary });

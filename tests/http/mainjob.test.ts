@@ -280,6 +280,7 @@ describe('a repeated call', () => {
       const nodes = [node.node_id];
       return { who: admin, body: () => ({ purpose: 'maintenance', nodes, from_at: at(++day), until_at: at(day + 0.5) }) };
     },
+    '/v1/registries': async () => ({ who: admin, body: () => ({ zone: ready.zone, host: `${word()}.example` }) }),
     '/v1/engines': async () => ({ who: admin, body: () => ({ name: word(), zone: ready.zone, address: 'unix:/nowhere/s' }) }),
     '/v1/prices': async () => ({ who: admin, body: () => ({ flavor: word(), currency: 'AED', slot_hour: 1 }) }),
     '/v1/quota-rules': async () => ({ body: () => ({ place: 'queue', queue: word(), resource: 'slots', nominal: 0 }) }),

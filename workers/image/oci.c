@@ -13,13 +13,6 @@
 #include "workers/image/unpack.h"
 #include "workers/image/unzstd.h"
 
-#if defined __x86_64__
-#define OWN_ARCH "amd64"
-#elif defined __aarch64__
-#define OWN_ARCH "arm64"
-#else
-#define OWN_ARCH "unknown"
-#endif
 enum { JSON_LEVELS = 16, INDEX_LEVELS = 3, INDEXES_MAX = 32, HEX = 64, PIECE = 65536 };
 static const char BLOBS[] = "blobs/sha256/", SHA[] = "sha256:";
 
@@ -157,7 +150,7 @@ static bool ends_with(struct str s, const char *tail)
 static bool is_for_us(const struct jval *platform)
 {
     return !platform || (str_eq_c(jval_str(jval_get(platform, "os")), "linux") &&
-                         str_eq_c(jval_str(jval_get(platform, "architecture")), OWN_ARCH));
+                         str_eq_c(jval_str(jval_get(platform, "architecture")), OCI_ARCH));
 }
 
 static enum errc look_in_index(struct reading *r, const struct jval *index, int level, struct err *e)
@@ -191,9 +184,9 @@ static enum errc find_manifest(struct reading *r, const struct jval **ret, struc
     TRY(look_in_index(r, index, 1, e));
     if (!r->candidates)
         return r->wanted.len ? FAIL(e, BAD_DATA, "the archive has no image %.*s", STR_ARG(r->wanted))
-                             : FAIL(e, UNPROCESSABLE, "the archive has no image for linux/" OWN_ARCH);
+                             : FAIL(e, UNPROCESSABLE, "the archive has no image for linux/" OCI_ARCH);
     if (r->candidates > 1 && !r->wanted.len)
-        return FAIL(e, UNPROCESSABLE, "the archive has %zu images for linux/" OWN_ARCH ": name one by its digest", r->candidates);
+        return FAIL(e, UNPROCESSABLE, "the archive has %zu images for linux/" OCI_ARCH ": name one by its digest", r->candidates);
     TRY(blob_of(r, &r->found, "the image's manifest", &b, e));
     r->image->digest = r->found.digest;
     return read_json(r, b, ret, e);
@@ -203,7 +196,7 @@ static enum errc take_config(struct reading *r, const struct jval *config, struc
 {
     const struct jval *env = jval_get(jval_get(config, "config"), "Env");
     if (!is_for_us(config))
-        return FAIL(e, UNPROCESSABLE, "the image is for %s/%s; this machine runs linux/" OWN_ARCH,
+        return FAIL(e, UNPROCESSABLE, "the image is for %s/%s; this machine runs linux/" OCI_ARCH,
                     str_z(r->a, jval_str(jval_get(config, "os"))), str_z(r->a, jval_str(jval_get(config, "architecture"))));
     if (jval_len(env) > OCI_ENV_MAX)
         return FAIL(e, LIMIT, "the image sets more than %d variables", OCI_ENV_MAX);

@@ -15,6 +15,15 @@
 #include "core/base/err.h"
 #include "core/base/str.h"
 
+/* What this machine is called in an image. */
+#if defined __x86_64__
+#define OCI_ARCH "amd64"
+#elif defined __aarch64__
+#define OCI_ARCH "arm64"
+#else
+#define OCI_ARCH "unknown"
+#endif
+
 enum { OCI_LAYERS_MAX = 128, OCI_BLOBS_MAX = 1024, OCI_JSON_MAX = 4 << 20, OCI_ENV_MAX = 256, OCI_RATIO = 200,
     OCI_RATIO_FROM = 64 << 20,
        OCI_DIGEST_TEXT = 71 /* "sha256:" and 64 hex digits */ };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* child_place.c - asks the agent for a file and a key, seals into it, and says digest and size at the end. */
 #include "workers/lease/child_place.h"
+#include "workers/lease/work_type.h"
 
 #include <unistd.h>
 #include "core/base/cleanup.h"
@@ -11,7 +12,8 @@ enum errc child_place_open(struct child *c, struct str name, struct child_place 
 {
     *ret = (struct child_place){ .fd = -1, .name = name };
     TRY(frame_send(FRAME_FD, FRAME_PLACE, STR_NULL, name, NULL, 0, true, e));
-    TRY(child_take_place(c, STR("artifact"), &ret->fd, &ret->sealer, e));
+    const bool is_dataset = work_type_of(c->grant.lease.kind)->gives_datasets;
+    TRY(child_take_place(c, is_dataset ? STR("dataset") : STR("artifact"), &ret->fd, &ret->sealer, e));
     sha256_init(&ret->sha);
     return ERR_OK;
 }

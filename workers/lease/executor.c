@@ -22,8 +22,10 @@
 #include "workers/lease/image_cache.h"
 #include "workers/lease/keeper.h"
 #include "workers/lease/run_image.h"
+#include "workers/lease/work_type.h"
 
-enum { TRIES_MAX = 20, RETRY_STEP_MS = 50, CERT_LOOK_US = 1000000, METRIC_DEPTH = 4 };
+enum { TRIES_MAX = 20, RETRY_STEP_MS = 50, CERT_LOOK_US = 1000000, METRIC_DEPTH = 4,
+       DIALS_MAX = 1024 /* connections of a lease, one after another */ };
 static const size_t ARENA_MAX = (size_t)256 << 20, METRIC_ARENA = (size_t)16 << 20;
 
 static int64_t now_us(void)
@@ -207,6 +209,19 @@ static enum errc on_alone(struct run *r, struct str body)
     return FAIL(&r->failed, RETRY, "%.*s", STR_ARG(body)), ERR_OK;
 }
 
+/* What the child may reach, its kind says by the grant; a refusal is the child's to tell. */
+static enum errc on_dial(struct run *r, struct str place, struct err *e)
+{
+    struct err why = { 0 };
+    CLEANUP(fd_closep) int fd = -1;
+    const struct work_type *type = work_type_of(r->g->kind);
+    if (!type->dial || r->n_dials++ == DIALS_MAX)
+        return FAIL(e, DAMAGED, "the child wants to be connected where it may not, or too often");
+    if (type->dial(r->g, r->env->config, r->arena, place, &fd, &why) != ERR_OK)
+        return frame_send(r->socket, FRAME_FAILED, STR_NULL, str_c(why.msg), NULL, 0, true, e);
+    return frame_send(r->socket, FRAME_DIALLED, STR_NULL, STR(""), &fd, 1, true, e);
+}
+
 /* One message of the child. */
 static enum errc on_frame(struct run *r, const struct frame *f, struct err *e)
 {
@@ -237,6 +252,8 @@ static enum errc on_frame(struct run *r, const struct frame *f, struct err *e)
         return run_on_place(r, f->body, e);
     case FRAME_GIVEN:
         return run_on_given(r, f->body, e);
+    case FRAME_DIAL:
+        return on_dial(r, f->body, e);
     case FRAME_IMAGE:
         return ERR_OK;                  /* taken, or not worth it, before its file was closed */
     case FRAME_ENDED:

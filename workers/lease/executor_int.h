@@ -53,6 +53,7 @@ struct run {
     struct err failed;                  /* code OK: none */
     bool image_is_flat;                 /* its image lies here unpacked (image_cache.h) */
     bool image_is_kept;                 /* it was unpacked for this lease, and is kept for the next */
+    int n_dials;                        /* connections that the child asked for */
     bool asks_again;                    /* the program asked to be queued again */
     bool lost_others;                   /* of a job on several machines: it ended because of another one */
     /* of a kind that makes artifacts, before its model if it makes one: those that were sent, and the place of the next */

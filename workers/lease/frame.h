@@ -18,6 +18,7 @@
  * Of a program in an image: IMAGE (a descriptor: what it unpacked, for the next lease; once, where the grant asks for it).
  * Of a kind that makes artifacts: LINE (a letter of its stream: o, e or s; text), PLACE (name) -> OUTPUT with a file for
  * each artifact, then GIVEN (struct frame_result); at the end ENDED (JSON), or AGAIN (why it is to be queued again).
+ * DIAL (HOST:PORT), of a kind that may -> DIALLED (a descriptor: a connected socket), or FAILED (why there is none).
  * Through the door, to the child: ENTER (a descriptor: a helper's socket; run_door.h). On that: ASK to the helper -> INSIDE
  * (descriptors) or FAILED, then ENDED (box_enter.h). ATTACH (a descriptor: a socket with the watcher) -> INSIDE (what writes
  * to the program's standard input) or FAILED; then ENDED from the agent (there is no more input), or from the watcher (nobody
@@ -34,7 +35,7 @@ enum frame_type {
     FRAME_GRANT = 1, FRAME_KEYS, FRAME_OUTPUT, FRAME_LOG, FRAME_METRIC, FRAME_READY, FRAME_WANT, FRAME_RESULT, FRAME_FAILED,
     FRAME_CERT, FRAME_CSR, FRAME_LINE, FRAME_PLACE, FRAME_GIVEN, FRAME_ENDED, FRAME_AGAIN, FRAME_PEERS, FRAME_ALONE,
     FRAME_CKPT_PLACE, FRAME_CKPT_DONE, FRAME_CKPT_READ, FRAME_CKPT_OK, FRAME_CKPT_NO, FRAME_IMAGE, FRAME_ENERGY,
-    FRAME_ENTER, FRAME_ASK, FRAME_INSIDE, FRAME_ATTACH
+    FRAME_ENTER, FRAME_ASK, FRAME_INSIDE, FRAME_ATTACH, FRAME_DIAL, FRAME_DIALLED
 };
 
 struct frame_output {

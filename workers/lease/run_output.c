@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "core/base/cleanup.h"
 #include "workers/lease/deliver.h"
+#include "workers/lease/work_type.h"
 
 enum errc run_give_place(struct run *r, struct str name, enum lease_output_kind kind, int fd, struct err *e)
 {
@@ -38,7 +39,8 @@ enum errc run_on_place(struct run *r, struct str name, struct err *e)
     fd_closep(&r->artifact);
     TRY(run_file(r, &r->artifact, e));
     r->artifacts[r->n_artifacts].name = str_dup(r->arena, name);
-    TRY(run_give_place(r, r->artifacts[r->n_artifacts].name, LO_ARTIFACT, r->artifact, e));
+    TRY(run_give_place(r, r->artifacts[r->n_artifacts].name,
+                       work_type_of(r->g->kind)->gives_datasets ? LO_DATASET : LO_ARTIFACT, r->artifact, e));
     r->has_place = true;
     return ERR_OK;
 }

@@ -44,6 +44,13 @@ static enum errc open_value(struct child *c, size_t input, struct str *ret, stru
     return rc;
 }
 
+enum errc run_secret_value(struct child *c, const char *place, struct str *ret, struct err *e)
+{
+    size_t input;
+    return input_of(c, str_c(place), &input) ? open_value(c, input, ret, e)
+         : FAIL(e, UNPROCESSABLE, "the secret with the credentials has been deleted since the job was submitted");
+}
+
 static enum errc put_file(int root, struct child *c, const struct run_secret *want, struct str value, struct err *e)
 {
     CLEANUP(fd_closep) int dir = openat(root, BOX_SECRETS, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

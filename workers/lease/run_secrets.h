@@ -22,6 +22,8 @@ struct run_secrets {
 /* root: the scratch of the box. */
 MUST_CHECK enum errc run_secrets_open(struct child *c, const struct run_job *job, int root, struct run_secrets *ret,
     struct err *e);
+/* The one value of a kind that starts no program with it, whose place is this; in the lease's arena, the caller's to wipe. */
+MUST_CHECK enum errc run_secret_value(struct child *c, const char *place, struct str *ret, struct err *e);
 void run_secrets_close(struct run_secrets *s);
 /* Is this input of the lease one of them? */
 bool run_secret_is(const struct lease_input *about);

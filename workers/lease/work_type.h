@@ -11,6 +11,7 @@
 struct book;
 struct timers;
 struct child;
+struct config;
 
 struct work_type {
     /* In the agent, without a child; it must not block. NULL: in a child. */
@@ -20,6 +21,10 @@ struct work_type {
         before it reads a tenant's byte */
     int pids;                       /* processes and threads that it may have; 0: the usual number */
     bool takes_engine;              /* it computes models, those of another engine too (child_engine.h) */
+    bool gives_datasets;            /* what it gives by name are archives for data sets, no artifacts */
+    /* Its child has no network and asks for connections: may it have this one? (dial.h) NULL: it asks for none. */
+    enum errc (*dial)(const struct lease_grant *g, const struct config *cfg, struct arena *a, struct str place, int *ret,
+                      struct err *e);
     bool keeps_checkpoint;          /* it has a keeper (keeper.h), by which the next attempt goes on where this one was */
 };
 

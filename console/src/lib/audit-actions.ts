@@ -108,6 +108,7 @@ project.revoke
 project.update
 queue.set
 quota.set
+registry.set
 reservation.set
 residency.deny
 role_binding.create

@@ -27,6 +27,7 @@ static const struct { const char *table, *reason; } open_tables[] = {
     { "engine", "outside schedulers: platform data, as join_token" },
     { "engine_run", "as engine; whose job it is for is an id" },
     { "shared_environment", "images that staff publish to all tenants; made in the owner's scope, changed in the platform's" },
+    { "registry_host", "registries that images of a zone may come from: set by staff, read by everybody" },
     { "join_token", "rights to enrol machines: platform data, behind a wall of their own, see tenants_do_not_see_the_platforms_tables" },
     { "node_cert", "certificates of machines: as join_token" },
     { "auth_key", "the sign-in secret of a zone, wrapped: of the platform" },

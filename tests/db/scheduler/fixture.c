@@ -6,6 +6,7 @@
 #include "scheduler/jobs/secret_use.h"
 #include "scheduler/jobs/environment.h"
 #include "scheduler/jobs/environment_shared.h"
+#include "scheduler/jobs/registry_host.h"
 #include "registry/registry.h"
 #include "scheduler/engine/node_state.h"
 #include "scheduler/jobs/priority_class.h"
@@ -115,7 +116,8 @@ void fixture_open_wide(struct fixture *f, int connections)
         invariants_stmts, watch_stmts, series_stmts, capacity_stmts, priority_class_stmts, job_queue_stmts, queue_share_stmts,
         reservation_stmts, engine_stmts, zone_stmts,
         secret_stmts, secret_use_stmts, inside_stmts, idle_policy_stmts,
-        environment_stmts, environment_trust_stmts, shared_environment_stmts, job_dataset_stmts,
+        environment_stmts, environment_trust_stmts, shared_environment_stmts, registry_host_stmts, environment_pull_stmts,
+        job_dataset_stmts,
             job_output_stmts,
             project_stmts, quota_stmts, quota_rule_stmts,
                                                          price_stmts, budget_stmts, usage_stmts, audit_event_stmts,
@@ -127,7 +129,7 @@ void fixture_open_wide(struct fixture *f, int connections)
                                                        NULL };
     static const struct stmt *const *const node_lists[] = { residency_stmts, lease_stmts, lease_call_stmts, lease_member_stmts,
         lease_idle_stmts, lease_back_stmts, lease_end_stmts, job_apply_stmts, node_worker_stmts,
-        environment_node_stmts, environment_lease_stmts, shared_environment_lease_stmts, inside_node_stmts, audit_event_stmts, NULL };
+        environment_node_stmts, environment_pull_node_stmts, environment_lease_stmts, shared_environment_lease_stmts, inside_node_stmts, audit_event_stmts, NULL };
     static const struct stmt *const *const sched_lists[] = { residency_stmts, audit_event_stmts, snapshot_stmts, machines_stmts,
                                                              waiting_stmts,
                                                              rules_stmts,

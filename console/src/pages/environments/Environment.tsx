@@ -117,6 +117,7 @@ export function EnvironmentDetail() {
                 [t('environments.size'), v.unpacked_bytes > 0 && bytes(v.unpacked_bytes)],
                 [t('environments.files'), v.files > 0 && number(v.files)],
                 [t('col.zone'), <Code key="zone">{v.zone}</Code>],
+                [t('environments.pulledFrom'), v.pulled_from && <Code key="from">{v.pulled_from}</Code>],
                 [
                   t('environments.archive'),
                   v.dataset_id &&

@@ -12,6 +12,7 @@ import { SLUG, formFields } from '../../ui/form.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { ServerTable } from '../../ui/table.tsx';
+import { Pull } from './Registries.tsx';
 
 export type Environment = Schemas['environment'];
 
@@ -153,9 +154,21 @@ export function Environments() {
       name={t('nav.environments')}
       title={t('nav.environments')}
       lead={t('environments.lead')}
-      actions={keeper && <Import />}
+      actions={
+        keeper && (
+          <>
+            <Import />
+            <Pull />
+          </>
+        )
+      }
       api={['GET /v1/environments']}
-      cli={['falaj environment list', ...(keeper ? ['falaj environment import NAME FILE'] : [])]}
+      cli={[
+        'falaj environment list',
+        ...(keeper
+          ? ['falaj environment import NAME FILE', 'falaj environment import NAME docker://HOST/NAME@sha256:…']
+          : []),
+      ]}
     >
       <ServerTable
         path="/v1/environments"

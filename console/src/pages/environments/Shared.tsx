@@ -15,6 +15,7 @@ import { Answer, Empty } from '../../ui/states.tsx';
 import { ServerTable } from '../../ui/table.tsx';
 import { Packages } from './Environment.tsx';
 import { SignButton } from './Environments.tsx';
+import { Registries } from './Registries.tsx';
 
 type Shared = Schemas['shared_environment'];
 
@@ -174,8 +175,12 @@ export function SharedEnvironments() {
       title={t('nav.sharedEnvironments')}
       lead={t('environments.sharedLead')}
       actions={staff && <Publish />}
-      api={['GET /v1/shared-environments']}
-      cli={['falaj environment shared', ...(staff ? ['falaj environment publish TENANT ENVIRONMENT'] : [])]}
+      api={['GET /v1/shared-environments', 'GET /v1/registries']}
+      cli={[
+        'falaj environment shared',
+        'falaj registry list',
+        ...(staff ? ['falaj environment publish TENANT ENVIRONMENT'] : []),
+      ]}
     >
       <ServerTable
         path="/v1/shared-environments"
@@ -219,6 +224,7 @@ export function SharedEnvironments() {
           />
         }
       />
+      <Registries />
     </Page>
   );
 }

@@ -246,6 +246,8 @@ static const struct way {
     GIVES_NOTHING("environment_offer", THING, "whether staff may publish an image; no call is allowed by it"),
     GIVES_NOTHING("shared_environment_publish", THING, "an image that programs of others may name; whoever runs one may already"),
     GIVES_NOTHING("shared_environment_withdraw", THING, "an image that nobody may name any more"),
+    GIVES_NOTHING("registry_add", THING, "where images of a zone may come from; no call is allowed by it"),
+    GIVES_NOTHING("registry_allow", THING, "as registry_add"),
     GIVES_NOTHING("environment_policy_set", THING, "which images may run, of those that people may name anyhow"),
     GIVES_NOTHING("job_enter", THING, "a way into a program of the tenant, for the caller, with the ticket that opens it once"),
     GIVES_NOTHING("idle_policy_set", THING, "for how long jobs may hold what they do not use"),

@@ -123,7 +123,7 @@ static inline enum errc kit_place(void *ctx, struct arena *a, const struct lease
 {
     (void)a, (void)g, (void)e;
     struct kit_store *s = ctx;
-    if (kind == LO_ARTIFACT) {          /* lies among the checkpoints, under its name */
+    if (kind == LO_ARTIFACT || kind == LO_DATASET) {          /* lies among the checkpoints, under its name */
         assert_true(s->n_ckpts < KIT_CKPTS_MAX);
         s->ckpts[s->n_ckpts].sealed = BUF((size_t)64 << 20);
         snprintf(s->ckpts[s->n_ckpts].name, sizeof s->ckpts[0].name, "%.*s", STR_ARG(name));
