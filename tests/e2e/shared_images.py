@@ -92,7 +92,7 @@ def main():
         e["action"] == "key.release" for e in guest.must("GET", "/v1/audit/events?page_size=200")["data"]))
     assert first not in json.dumps(owner.must("GET", "/v1/audit/events?page_size=200")), "its owner learns who runs it"
 
-    running = job(guest, shared, script="import time\nprint('begun', flush=True)\ntime.sleep(600)")
+    running = job(guest, shared, script="import time\nprint('begun', flush=True)\ntime.sleep(3600)")
     until("a program runs in it", lambda: "begun" in text(guest, running), 300)
     waiting = job(guest, shared, dependencies=[{"type": "afterany", "job_id": running}])
     falaj(p.admin, "withdraw", s["shared_id"], "--reason", WHY)

@@ -230,6 +230,8 @@ enum errc run_send_grant(struct run *r, const struct release_key *keys, struct e
     fd_closep(&r->keeper_end);
     fd_closep(&r->door_end);
     fd_closep(&r->listener);            /* the child's alone: with it the port ends */
+    for (size_t i = 0; i < INPUTS_MAX; i++)         /* and so is what it reads: an image is in memory for as long as one has it */
+        fd_closep(&r->inputs[i]);
     return frame_send(r->socket, FRAME_KEYS, STR_NULL, str_n((const char *)keys, r->g->inputs.n * sizeof *keys), NULL, 0, true, e);
 }
 
