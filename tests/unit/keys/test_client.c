@@ -176,6 +176,7 @@ static void test_roots_and_imports(void **state)
     struct tkek_ref other = a_tkek(uuid_v7(77), 1);
     assert_int_equal(keyd_tkek_import(client, &other, ephemeral, sealed, &tkek, NULL), ERR_DAMAGED);
     assert_int_equal(keyd_sovereign_new(client, &s, &tkek, NULL), ERR_UNPROCESSABLE);
+    assert_int_equal(keyd_sovereign_destroy(client, &s, &was_there, NULL), ERR_UNPROCESSABLE);
     sovereign_make(&s, (uint8_t[SOVEREIGN_ID]){ 1 }, &tkek);
     assert_int_equal(keyd_dek_new(client, &s, &tkek, &d, &wrapped, &made, NULL), ERR_UNPROCESSABLE);
     assert_int_equal(keyd_dek_new(client, &t, &tkek, &d, &wrapped, &made, NULL), ERR_DAMAGED);
