@@ -3,7 +3,7 @@
 """pull.py - an image from Debian's docker-registry, with TLS of an authority of its own and passwords: pushed by skopeo, allowed
 by staff, pulled by digest by a machine of the zone with a secret, run in; each refusal with its reason, and nothing left
 of it."""
-import crypt, json, os, socket, subprocess, sys, tempfile
+import atexit, crypt, json, os, shutil, socket, subprocess, sys, tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "escape"))
@@ -33,6 +33,7 @@ def registry(made):
         f.write(CONFIG.format(made=made, port=port))
     out = open(os.path.join(made, "registry.log"), "wb")
     process = subprocess.Popen(["docker-registry", "serve", os.path.join(made, "registry.yml")], stdout=out, stderr=out)
+    atexit.register(process.kill)
 
     def listens():
         with socket.socket() as s:
@@ -45,6 +46,7 @@ def main():
     p = Platform({"FALAJ_WORKER_PROGRAMS": "host", "FALAJ_WORKER_PULLS": "true"})
     zone = p.zone()
     made = tempfile.mkdtemp(prefix="falaj-pull-")
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
     api = p.tenant("pullers", zone=zone)[1]
     process, port = registry(made)
     archive, host = os.path.join(made, "tiny.tar"), f"localhost:{port}"
