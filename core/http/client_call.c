@@ -204,9 +204,8 @@ static bool add_header(struct curl_slist **l, const char *text)
 
 static enum errc make_headers(const struct http_call *call, struct arena *a, struct curl_slist **ret, struct err *e)
 {
-    bool has_body = call->body.ptr || call->read_body;
     bool ok = add_header(ret, "Expect:");
-    if (has_body)
+    if (call->body.ptr || call->read_body)
         ok = add_header(ret, arena_printf(a, "Content-Type: %s", call->content_type ? call->content_type : "application/json")) && ok;
     for (const char *const *h = call->headers; h && *h; h++)
         ok = add_header(ret, *h) && ok;
@@ -281,12 +280,11 @@ static void set_upload(struct http_running *run)
     CURL *h = run->curl;
     const struct http_call *call = run->call;
     const char *method = call->method ? call->method : "GET";
-    bool has_body = call->body.ptr || call->read_body;
     /* One record and one write with the head: an upload follows in a turn of its own, and wakes the other side twice. */
     if (call->body.ptr && !call->read_body && call->body.len <= SENT_WITH_HEAD_MAX) {
         curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body.len);
         curl_easy_setopt(h, CURLOPT_POSTFIELDS, call->body.ptr);
-    } else if (has_body) {
+    } else if (call->body.ptr || call->read_body) {
         int64_t size = call->read_body ? call->read_total : (int64_t)call->body.len;
         curl_easy_setopt(h, CURLOPT_UPLOAD, 1L);
         curl_easy_setopt(h, CURLOPT_READFUNCTION, on_upload);
