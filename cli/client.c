@@ -237,7 +237,7 @@ static const char *typed_as(const struct cli *c, struct str pointer)
         more = str_cut(rest, ' ', &word, &rest);
         if (!str_cut(word, '=', &member, &source) || !source.len || source.ptr[0] == '@' || source.ptr[0] == '\'')
             continue;
-        if (member.len && strchr("#*?&%", member.ptr[0]))
+        if (member.len && strchr("#*?&%<", member.ptr[0]))
             member = str_n(member.ptr + 1, member.len - 1);
         if (str_eq(member, asked))
             return arena_printf(c->arena, " (--%.*s)", STR_ARG(source));

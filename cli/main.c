@@ -51,6 +51,9 @@ static int written(struct cli *c, int rc)
     errno = 0;
     if (fflush(stdout) == 0 && !was_bad)
         return rc;
+    /* Of what failed before, the reason is gone; a line's end behind what was cut off asks for it again. */
+    if (!errno && write(STDOUT_FILENO, "\n", 1) == 1)
+        errno = EIO;
     if (!cli_reader_is_gone(c))
         cli_fail(c, CLI_FAILED, "make room or choose another place", "standard output cannot be written: %s",
                  strerror(errno ? errno : EIO));

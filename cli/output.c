@@ -140,10 +140,14 @@ static void print_row(const struct output *o, const struct str *cells, size_t n)
     fputc('\n', o->c->out);
 }
 
-/* A person reads six digits of a fraction; whole numbers, and all other forms, keep theirs. */
+/* A person reads six digits of a fraction, and of money all that stand before the point; whole numbers, and all other forms, keep
+ * theirs. */
 static struct str cell_text(struct arena *a, const struct jval *v)
 {
-    return jval_type(v) == JT_REAL ? str_c(arena_printf(a, "%.6g", jval_f64(v, 0))) : output_text(a, v);
+    if (jval_type(v) != JT_REAL)
+        return output_text(a, v);
+    const double n = jval_f64(v, 0), size = n < 0 ? -n : n;
+    return str_c(arena_printf(a, size >= 1e5 && size < 1e15 ? "%.0f" : "%.6g", n));
 }
 
 static void table_page(struct output *o, const struct jval *items)

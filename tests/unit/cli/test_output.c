@@ -45,11 +45,12 @@ static void one_object_for_people(void **state)
     char raw[1024], spec[500];
     memset(spec, 'x', sizeof(spec) - 1);
     spec[sizeof(spec) - 1] = 0;
-    snprintf(raw, sizeof(raw), "{\"share\":0.17946345975948197,\"bytes\":123456789012,\"spec\":\"%s\"}", spec);
+    snprintf(raw, sizeof(raw), "{\"share\":0.17946345975948197,\"amount\":12345678.25,\"bytes\":123456789012,"
+             "\"spec\":\"%s\"}", spec);
     with_cli_init(&w);
     assert_int_equal(jval_parse(w.c.arena, str_c(raw), 0, &v, &e), ERR_OK);
-    output_row(&w.c, v, str_c(raw), "share:SHARE bytes:BYTES");
-    assert_string_equal(with_cli_out(&w), "SHARE     BYTES\n0.179463  123456789012\n");
+    output_row(&w.c, v, str_c(raw), "share:SHARE amount:AMOUNT bytes:BYTES");
+    assert_string_equal(with_cli_out(&w), "SHARE     AMOUNT    BYTES\n0.179463  12345678  123456789012\n");
     output_object(&w.c, v, str_c(raw), NULL);           /* what is left out is said */
     assert_non_null(strstr(with_cli_out(&w), "xxx… (-o wide shows all)\n"));
     w.c.format = OUT_JSON;
