@@ -91,7 +91,7 @@ static void begin(struct http_mux *m, struct mux_call *c)
     c->run = (struct http_running){ .bytes = &m->bytes, .bytes_max = m->o.bytes_max };
     if (http_running_begin(&c->run, h, c->o.to, &c->o.call, c->o.arena, &e) != ERR_OK) {
         give_back(m, h);
-        mux_door_leave(c, false);
+        mux_door_leave(c, !c->is_opening);      /* a connection that was free for it is so still */
         tell(m, c, e.code, NULL, &e);
         return;
     }
@@ -164,7 +164,7 @@ static void take_waiting(struct http_mux *m, int64_t now_us)
             begin(m, c);
             continue;
         }
-        mux_door_leave(c, false);
+        mux_door_leave(c, !c->is_opening);      /* a connection that was free for it is so still */
         tell(m, c, FAIL(&e, DEADLINE, "The server took too long"), NULL, &e);
     }
 }
