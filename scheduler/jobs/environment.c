@@ -61,7 +61,9 @@ SCHEMA_OF(refused, "An archive that nobody needs", FIELD(refused, tenant_id, 0, 
 
 #define STATE                                                                                                            \
     "CASE WHEN j.state = 'COMPLETED' AND e.object_id IS NOT NULL THEN 'READY'\n"                                         \
-    "            WHEN j.finished_at IS NULL OR j.state = 'COMPLETED' THEN 'IMPORTING' ELSE 'REFUSED' END"
+    "            WHEN j.finished_at IS NULL OR (j.state = 'COMPLETED' AND EXISTS (SELECT FROM job_object x\n"                \
+    "              WHERE x.tenant_id = e.tenant_id AND x.job_id = e.job_id AND x.direction = 'output'\n"                    \
+    "                AND x.fence = j.fence AND x.name = 'image')) THEN 'IMPORTING' ELSE 'REFUSED' END"
 #define FIGURE(name) "coalesce((j.result->>'" name "')::bigint, 0) AS " name
 #define TOLD                                                                                                             \
     "e.environment_id, e.project_id, e.name, e.description, " STATE " AS state,\n"                                       \

@@ -33,7 +33,7 @@ static const struct stmt environment_brought = { .name = "environment_brought", 
     "  FROM environment e JOIN job j ON j.tenant_id = e.tenant_id AND j.job_id = e.job_id AND j.state = 'COMPLETED'\n"
     "  JOIN job_object x ON x.tenant_id = e.tenant_id AND x.job_id = e.job_id AND x.direction = 'output' AND x.fence = j.fence\n"
     "       AND x.name = '" PULL_OUTPUT "'\n"
-    " WHERE e.object_id IS NULL LIMIT $1" };
+    " WHERE e.object_id IS NULL ORDER BY random() LIMIT $1" };      /* those that fail each time hold nobody back */
 static const struct stmt environment_take = { .name = "environment_take", .params = "uuuiu", .card = CARD_NONE, .sql =
     "UPDATE environment SET dataset_id = $3, dataset_version = $4, object_id = $5, version = version + 1\n"
     " WHERE tenant_id = $1 AND environment_id = $2 AND object_id IS NULL" };

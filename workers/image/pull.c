@@ -167,10 +167,10 @@ static bool is_stopped(const struct pulling *g)
 /* Longer each time, and no longer than the person waits who cancels. */
 static enum errc pause_before(const struct pulling *g, int n, struct err *e)
 {
-    for (int ms = PAUSE_MS << n; ms > 0; ms -= STEP_MS) {
+    for (int ms = (g->p->pause_ms ? g->p->pause_ms : PAUSE_MS) << n; ms > 0; ms -= STEP_MS) {
         if (is_stopped(g))
             return FAIL(e, RETRY, "the pull was stopped");
-        poll(NULL, 0, STEP_MS);
+        poll(NULL, 0, ms < STEP_MS ? ms : STEP_MS);
     }
     return ERR_OK;
 }

@@ -17,6 +17,7 @@ struct image_pull {
     struct registry_place place;        /* its repository among it */
     struct str digest;                  /* of the manifest, or of a list */
     uint64_t most;                      /* bytes of the archive */
+    int pause_ms;                       /* before a second try, then twice as long; 0: 250 */
     /* So many bytes of so many lie in the file; may be NULL. */
     void (*tell)(void *ctx, uint64_t bytes, uint64_t of);
     void *ctx;

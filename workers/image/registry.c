@@ -7,6 +7,7 @@
 #include "core/base/assert.h"
 #include "core/base/cleanup.h"
 #include "core/base/clock.h"
+#include "core/crypto/secmem.h"
 #include "core/json/jsonvalue.h"
 #include "core/wire/image_ref.h"
 #include "workers/image/challenge.h"
@@ -334,6 +335,7 @@ static enum errc take_credentials(struct registry *r, struct err *e)
     char *coded = arena_alloc(r->a, BASE64_MAX(s.len));
     base64_encode(s.ptr, s.len, coded, false);
     r->basic = arena_printf(r->a, "Authorization: Basic %s", coded);
+    secret_wipe(coded, strlen(coded));
     return ERR_OK;
 }
 
@@ -356,6 +358,10 @@ void registry_free(struct registry *r)
         return;
     for (size_t i = 0; i < r->n; i++)
         http_client_free(r->peers[i].client);
+    const char *const secrets[] = { r->basic, r->bearer };
+    for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++)
+        if (secrets[i])
+            secret_wipe((char *)(uintptr_t)secrets[i], strlen(secrets[i]));
     free(r);
 }
 

@@ -14,13 +14,15 @@
 
 enum { ADDRESSES_MAX = 16, NEVER = PULL_LOCAL + 1 };
 
-/* least: the reach that it takes. */
+/* least: the reach that it takes. Before the wider ones: what clouds answer with a machine's own credentials. */
 static const struct { const char *net; int bits; int least; } nets4[] = {
+    { "168.63.129.16", 32, NEVER }, { "100.100.100.200", 32, NEVER },
     { "127.0.0.0", 8, PULL_LOCAL }, { "10.0.0.0", 8, PULL_PRIVATE }, { "172.16.0.0", 12, PULL_PRIVATE },
     { "192.168.0.0", 16, PULL_PRIVATE }, { "100.64.0.0", 10, PULL_PRIVATE }, { "0.0.0.0", 8, NEVER },
     { "169.254.0.0", 16, NEVER }, { "192.0.0.0", 24, NEVER }, { "192.0.2.0", 24, NEVER }, { "192.88.99.0", 24, NEVER },
     { "198.18.0.0", 15, NEVER }, { "198.51.100.0", 24, NEVER }, { "203.0.113.0", 24, NEVER }, { "224.0.0.0", 3, NEVER },
 }, nets6[] = {
+    { "fd00:ec2::254", 128, NEVER }, { "fd20:ce::254", 128, NEVER },
     { "::1", 128, PULL_LOCAL }, { "fc00::", 7, PULL_PRIVATE }, { "2001::", 23, NEVER }, { "2001:db8::", 32, NEVER },
     { "2002::", 16, NEVER }, { "3fff::", 20, NEVER }, { "2000::", 3, PULL_PUBLIC }, { "::", 0, NEVER },
 };

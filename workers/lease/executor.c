@@ -215,11 +215,11 @@ static enum errc on_dial(struct run *r, struct str place, struct err *e)
     struct err why = { 0 };
     CLEANUP(fd_closep) int fd = -1;
     const struct work_type *type = work_type_of(r->g->kind);
-    if (!type->dial || r->n_dials++ == DIALS_MAX)
+    if (!type->dial || r->was_killed || r->n_dials++ == DIALS_MAX)
         return FAIL(e, DAMAGED, "the child wants to be connected where it may not, or too often");
     if (type->dial(r->g, r->env->config, r->arena, place, &fd, &why) != ERR_OK)
-        return frame_send(r->socket, FRAME_FAILED, STR_NULL, str_c(why.msg), NULL, 0, true, e);
-    return frame_send(r->socket, FRAME_DIALLED, STR_NULL, STR(""), &fd, 1, true, e);
+        return frame_send(r->socket, FRAME_FAILED, STR_NULL, str_c(why.msg), NULL, 0, false, e);
+    return frame_send(r->socket, FRAME_DIALLED, STR_NULL, STR(""), &fd, 1, false, e);
 }
 
 /* One message of the child. */

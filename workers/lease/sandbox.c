@@ -88,11 +88,9 @@ static void program_write(struct filter_code *p)
     emit(p, RETURN(SECCOMP_RET_ALLOW));
 }
 
-static enum errc filter_enter(struct err *e)
+static enum errc filter_set(struct filter_code *p, struct err *e)
 {
-    struct filter_code p = { .n = 0 };
-    program_write(&p);
-    struct sock_fprog f = { p.n, p.code };
+    struct sock_fprog f = { p->n, p->code };
     if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &f) != 0) {
         FAIL(e, IO, "the filter of system calls was refused");
         return err_errno(e, errno);
@@ -227,5 +225,19 @@ enum errc sandbox_enter(const struct sandbox *s, struct err *e)
     TRY(sandbox_begin(s, e));
     landlock_enter(s);
     TRY(sandbox_tie(s, e));
-    return filter_enter(e);
+    struct filter_code p = { .n = 0 };
+    program_write(&p);
+    return filter_set(&p, e);
+}
+
+enum errc sandbox_keep_peers(struct err *e)
+{
+    struct filter_code p = { .n = 0 };
+    emit_arch(&p, SECCOMP_RET_ERRNO | EPERM);
+    emit(&p, UNLESS_EQUAL(SYS_connect, 1));
+    emit(&p, RETURN(SECCOMP_RET_ERRNO | EINPROGRESS));
+    emit(&p, UNLESS_EQUAL(SYS_io_uring_setup, 1));
+    emit(&p, RETURN(SECCOMP_RET_ERRNO | EPERM));
+    emit(&p, RETURN(SECCOMP_RET_ALLOW));
+    return filter_set(&p, e);
 }

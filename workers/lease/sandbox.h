@@ -55,5 +55,9 @@ MUST_CHECK enum errc sandbox_enter(const struct sandbox *s, struct err *e);
  * account; and to die with the agent, undumpable, which changing the account or its namespace has undone. */
 MUST_CHECK enum errc sandbox_begin(const struct sandbox *s, struct err *e);
 MUST_CHECK enum errc sandbox_tie(const struct sandbox *s, struct err *e);
+/* For a child that is given connected sockets: connect(2) does nothing and says EINPROGRESS, so that no socket is disconnected and
+ * connected elsewhere (libcurl asks it again, looks for the outcome and finds the connection there is). For good; after
+ * sandbox_begin. */
+MUST_CHECK enum errc sandbox_keep_peers(struct err *e);
 /* The account nobody: false when there is none or we are not root. */
 bool sandbox_nobody(uid_t *ret_uid, gid_t *ret_gid);

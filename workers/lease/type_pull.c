@@ -3,7 +3,7 @@
  * checked there as an archive that was sent, and given away as the job's output. Nothing of it runs.
  *
  * The child has no network. What it may reach, the agent compares with the grant itself (pull_dial): a child that was taken over
- * by what it parses asks for the same few hosts, of the same addresses. */
+ * by what it parses asks for the same few hosts, of the same addresses, and turns no socket elsewhere (sandbox_keep_peers). */
 #include "workers/lease/type_inspect.h"
 
 #include <fcntl.h>
@@ -18,6 +18,7 @@
 #include "workers/lease/dial.h"
 #include "workers/lease/run_lines.h"
 #include "workers/lease/run_secrets.h"
+#include "workers/lease/sandbox.h"
 #include "workers/lease/work_type.h"
 
 enum { TELL_US = 1000000, FIGURES_MAX = 256 };
@@ -126,7 +127,9 @@ static enum errc run(struct child *c, struct err *e)
         return FAIL(e, FORBIDDEN, "zone %.*s lets no images come from %.*s any more", STR_ARG(g->lease.zone),
                     STR_ARG(job.registry));
     TRY(box_open(&s, g->memory_bytes / 2, INSPECT_IMAGE_FILES + INSPECT_EXTRA_FILES, NULL, &box, e));
-    enum errc rc = pull(c, &job, box.root, &figures, e);
+    enum errc rc = sandbox_keep_peers(e);
+    if (rc == ERR_OK)
+        rc = pull(c, &job, box.root, &figures, e);
     box_close(&box);
     TRY(rc);
     return inspect_tell(&figures, began, e);

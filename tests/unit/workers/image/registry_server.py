@@ -62,6 +62,7 @@ tries = {}
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = 'HTTP/1.1'
+    disable_nagle_algorithm = True      # head and body are two writes
 
     def log_message(self, *_):
         pass

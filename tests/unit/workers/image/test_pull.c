@@ -32,9 +32,10 @@ static bool is_stopped(void *ctx)
 static enum errc pull(const char *repo, const char *what, uint64_t most, int into, struct str *ret, struct err *e)
 {
     const struct image_pull p = {
-        .place = { .host = str_c(r.host), .ca_pem = str_c(r.ca), .repository = str_c(repo), .credentials = STR(""), .silent_s = 1,
+        .place = { .host = str_c(r.host), .ca_pem = str_c(r.ca), .repository = str_c(repo), .credentials = STR(""),
+                   .silent_s = !strcmp(repo, "drip") || !strcmp(repo, "silent") ? 1 : 60,
                    .dial = kit_dial, .is_stopped = is_stopped, .ctx = &r },
-        .digest = kit_digest(&r, what), .most = most };
+        .digest = kit_digest(&r, what), .most = most, .pause_ms = 1 };
     *e = (struct err){ 0 };
     r.dials = 0;
     return image_pull(&p, into, r.a, ret, e);

@@ -24,7 +24,7 @@ static int end(void **state)
 static enum errc ask(const char *repo, const char *credentials, struct err *e)
 {
     const struct registry_place p = { .host = str_c(r.host), .ca_pem = str_c(r.ca), .repository = str_c(repo),
-        .credentials = str_c(credentials), .silent_s = 5, .dial = kit_dial, .ctx = &r };
+        .credentials = str_c(credentials), .silent_s = 60, .dial = kit_dial, .ctx = &r };
     CLEANUP(registry_freep) struct registry *g = NULL;
     struct http_result got;
     *e = (struct err){ 0 };
@@ -78,7 +78,7 @@ static void another_authority_is_not_believed(void **state)
 {
     (void)state;
     struct err e = { 0 };
-    const struct registry_place p = { .host = str_c(r.host), .repository = STR("open"), .silent_s = 5, .dial = kit_dial,
+    const struct registry_place p = { .host = str_c(r.host), .repository = STR("open"), .silent_s = 60, .dial = kit_dial,
                                       .ctx = &r };
     CLEANUP(registry_freep) struct registry *g = NULL;
     struct http_result got;
@@ -92,7 +92,7 @@ static void credentials_with_a_line_in_them_are_refused(void **state)
 {
     (void)state;
     struct err e = { 0 };
-    const struct registry_place p = { .host = str_c(r.host), .repository = STR("open"), .silent_s = 5, .dial = kit_dial,
+    const struct registry_place p = { .host = str_c(r.host), .repository = STR("open"), .silent_s = 60, .dial = kit_dial,
                                       .ctx = &r, .credentials = STR("ann:secret\r\nHost: other") };
     struct registry *g = NULL;
     assert_int_equal(registry_new(&p, r.a, &g, &e), ERR_INVALID);

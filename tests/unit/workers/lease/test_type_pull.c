@@ -33,8 +33,8 @@ static const char *pull(struct fixture *f, const struct kind_of *k)
     buf_printf(&spec, "{\"registry\":\"%s\",\"repository\":\"%s\",\"digest\":\"%.*s\",\"secrets\":[%s]", r.host, k->repo,
                STR_ARG(kit_digest(&r, k->what ? k->what : "manifest")), k->secret ? "\"hub@1\"" : "");
     if (!k->is_shut) {
-        buf_printf(&spec, ",\"is_allowed\":true,\"hosts\":[\"elsewhere.example\"],\"reach\":\"%s\",\"max_bytes\":1000000,"
-                   "\"silent_s\":5,\"ca_pem\":", k->reach ? k->reach : "local");
+        buf_printf(&spec, ",\"is_allowed\":true,\"hosts\":[\"169.254.169.254\"],\"reach\":\"%s\",\"max_bytes\":1000000,"
+                   "\"silent_s\":60,\"ca_pem\":", k->reach ? k->reach : "local");
         buf_add_json(&spec, str_c(r.ca));
     }
     buf_add_char(&spec, '}');
@@ -86,8 +86,8 @@ static void a_lie_fails_the_job_and_leaves_nothing(void **state)
 {
     (void)state;
     static const struct { struct kind_of k; const char *says; } rows[] = {
-        { { .repo = "metadata" }, "sends to 169.254.169.254, which the zone's row of the registry does not name" },
-        { { .repo = "elsewhere" }, "the name elsewhere.example cannot be looked up" },      /* the row names it: the agent says */
+        { { .repo = "elsewhere" }, "sends to elsewhere.example, which the zone's row of the registry does not name" },
+        { { .repo = "metadata" }, "which the zone's row does not let machines reach" },     /* the row names it: the agent says */
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct fixture f;
